@@ -39,6 +39,9 @@ SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACK
 
 STORE_VARIABLE = "SIMFOUNDRY_STORE"
 CATALOGUE_VARIABLE = "SIMFOUNDRY_CATALOGUE"
+TABLES_VARIABLE = "SIMFOUNDRY_TABLES"
+"""Name of a set of tables in the catalogue: who works with another configuration has a set of one's own."""
+MAIN_TABLES = "main"
 CATALOGUES = ("postgresql://USER:PASSWORD@HOST/DATABASE", "sqlite:///FILE")
 
 PARAMETERS_FILE = "params.yaml"
@@ -73,6 +76,7 @@ class Deployment:
         store: URL of the object store that several machines share; None without one.
         catalogue: URL of the database of the catalogue of tables, with its password; None without one, and
             for a run in a folder, whose tables are its own.
+        table_set: name of the set of tables in the catalogue; sets share the cache and nothing else.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Deployment:
     folder: Path | None = None
     store: str | None = None
     catalogue: str | None = field(default=None, repr=False)
+    table_set: str = MAIN_TABLES
 
     @property
     def parameters_folder(self) -> Path:
@@ -100,11 +105,7 @@ class Deployment:
 
         Raises: FoundryError: not a name of a folder.
         """
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
-            raise FoundryError(
-                f"not a name of a suite: {name!r}; accepted: at most 64 letters, digits, dots, dashes and "
-                "underscores, a letter or digit first"
-            )
+        _require_folder_name("suite", name)
         return self.in_folder(self.data_dir / SUITES_FOLDER / name)
 
     @property
@@ -121,6 +122,14 @@ class Deployment:
             return False
         in_git = any((folder / ".git").exists() for folder in (self.project, *self.project.parents))
         return in_git and self.data_dir == self.project / "data" and (self.project / ".dvc").is_dir()
+
+
+def _require_folder_name(what: str, name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+        raise FoundryError(
+            f"not a name of a {what}: {name!r}; accepted: at most 64 letters, digits, dots, dashes and "
+            "underscores, a letter or digit first"
+        )
 
 
 def find_project(environment: Mapping[str, str], start: Path) -> Path:
@@ -167,7 +176,13 @@ def _shared(deployment: Deployment, variables: Mapping[str, str]) -> Deployment:
     Raises: FoundryError: one without the other, or a URL of another kind; the message has no password.
     """
     store, catalogue = (variables.get(name) or None for name in (STORE_VARIABLE, CATALOGUE_VARIABLE))
+    table_set = variables.get(TABLES_VARIABLE) or MAIN_TABLES
+    _require_folder_name("set of tables", table_set)
     if store is None and catalogue is None:
+        if table_set != MAIN_TABLES:
+            raise FoundryError(
+                f"not set: {STORE_VARIABLE}, {CATALOGUE_VARIABLE}; {TABLES_VARIABLE} needs them"
+            )
         return deployment
     if store is None or catalogue is None:
         present, missing = (
@@ -182,7 +197,7 @@ def _shared(deployment: Deployment, variables: Mapping[str, str]) -> Deployment:
             f"not the URL of a catalogue: {scheme}:... ({CATALOGUE_VARIABLE}); "
             f"accepted: {', '.join(CATALOGUES)}"
         )
-    return replace(deployment, store=require_store_url(store), catalogue=catalogue)
+    return replace(deployment, store=require_store_url(store), catalogue=catalogue, table_set=table_set)
 
 
 def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:

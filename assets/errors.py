@@ -96,6 +96,7 @@ def _lacks_room(error: BaseException) -> bool:
 _DISTRIBUTIONS = {
     "google": "protobuf",
     "hydra": "hydra-core",
+    "psycopg2": "psycopg2-binary",
     "ruamel": "ruamel-yaml-clib",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",

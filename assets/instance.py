@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
-from contextlib import suppress
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.storage.runs.sqlite import SqliteRunStorage
 from sqlalchemy import Engine, event
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, require_whole_history
+from assets.errors import FoundryError, needing
 
 INSTANCE_SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
 PROCESS_TAG = "simfoundry/process"
@@ -47,15 +53,43 @@ def prepare_home(deployment: Deployment) -> Path:
 def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     """Return the instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
 
-    Raises: FoundryError: one of its databases is damaged.
+    Its dagster.yaml may name PostgreSQL, whose instance several machines share.
+
+    Raises: FoundryError: one of its databases is damaged or does not answer. ExtraMissing: its database needs
+            a package that is not installed.
     """
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     os.environ["DAGSTER_HOME"] = str(prepare_home(deployment))
     if not event.contains(Engine, "do_connect", _open_without_waiting):
         event.listen(Engine, "do_connect", _open_without_waiting)
     require_whole_history(deployment.dagster_home)
-    # A persistent instance of a folder, with settings that replace its dagster.yaml's.
-    return dg.DagsterInstance.local_temp(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
+    with needing("cluster"), _explained_settings(deployment.dagster_home):
+        # A persistent instance of a folder, with settings that replace its dagster.yaml's.
+        instance = dg.DagsterInstance.local_temp(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
+        instance.get_runs_count(dg.RunsFilter(run_ids=["none"]))  # its database answers
+    return instance
+
+
+@contextmanager
+def _explained_settings(home: Path) -> Iterator[None]:
+    """Turn errors of dagster.yaml, and of the database that it names, into one line without its password."""
+    where = home / "dagster.yaml"
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.ERROR)  # Dagster warns of each try to connect
+    try:
+        yield
+    except dg.DagsterInvalidConfigError as error:
+        problem = " ".join(str(error).split())
+        raise FoundryError(f"settings of Dagster are not acceptable: {problem} ({where})") from None
+    except Exception as error:
+        cause = error if isinstance(error, SQLAlchemyError) else error.__cause__  # of dagster-postgres' own
+        if not isinstance(cause, SQLAlchemyError):
+            raise
+        problem = " ".join(str(getattr(cause, "orig", None) or cause).split())
+        raise FoundryError(f"the database of {where} does not answer: {problem}") from None
+    finally:
+        root.setLevel(level)
 
 
 def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) -> Any:
@@ -76,18 +110,44 @@ def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) ->
 
 
 def process_tag() -> str:
-    """Return the id and start time of this process: a later one may have the same id."""
-    return f"{os.getpid()}:{_start_time(os.getpid())}"
+    """Return what tells this process from every other: its id and start time, its machine and the boot of it.
+
+    A later process may have the same id, and an instance may be that of several machines.
+    """
+    return f"{os.getpid()}:{_start_time(os.getpid())}:{socket.gethostname()}:{_boot()}"
+
+
+def prepare_pools(instance: dg.DagsterInstance, pools: Iterable[str]) -> None:
+    """Give pools their default limit in a database that machines share.
+
+    Dagster itself does so when a step first needs a pool, and where two runs do at once in PostgreSQL, one of
+    them fails: it goes on in a transaction that was refused.
+    """
+    limit = instance.global_op_concurrency_default_limit
+    if limit is None or isinstance(instance.run_storage, SqliteRunStorage):
+        return
+    present = {pool.name for pool in instance.event_log_storage.get_pool_limits()}
+    for pool in set(pools) - present:
+        with suppress(IntegrityError):  # another run was faster: the transaction as a whole was refused
+            instance.event_log_storage.set_concurrency_slots(pool, limit)
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:
     """End runs whose process is gone, and give back the pool slots they still hold.
 
+    Those of other machines are left where the instance is in a database that machines share.
+
     Returns: how many there were.
     Raises:  FoundryError: the events of one are damaged.
     """
-    dead = [run for run in _unfinished(instance) if not _is_alive(run.tags[PROCESS_TAG])]
-    require_whole_history(Path(instance.root_directory), *(run.run_id for run in dead))
+    is_of_one_machine = isinstance(instance.run_storage, SqliteRunStorage)
+    dead = [
+        run
+        for run in _unfinished(instance)
+        if not _may_be_alive(run.tags[PROCESS_TAG], is_of_one_machine=is_of_one_machine)
+    ]
+    if is_of_one_machine:
+        require_whole_history(Path(instance.root_directory), *(run.run_id for run in dead))
     for run in dead:
         instance.report_run_canceled(run, "the process was killed; the next run resumes its work")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
@@ -99,9 +159,19 @@ def _unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
     return [run for run in runs if PROCESS_TAG in run.tags]
 
 
-def _is_alive(tag: str) -> bool:
-    pid, _, started = tag.partition(":")
-    return bool(pid.isdigit()) and _start_time(int(pid)) == started
+def _may_be_alive(tag: str, *, is_of_one_machine: bool) -> bool:
+    """Tell whether the process of a tag runs, as far as this machine can know."""
+    pid, started, host, boot = [*tag.split(":"), "", "", ""][:4]
+    if host != socket.gethostname() and not is_of_one_machine:
+        return True
+    is_of_this_boot = boot in ("", _boot())
+    return is_of_this_boot and pid.isdigit() and _start_time(int(pid)) == started
+
+
+def _boot() -> str:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
 
 
 def _start_time(pid: int) -> str:

@@ -28,7 +28,7 @@ from assets.deployments import Deployment, sweep_leftovers, writing_to
 from assets.dvc_figures import write_figures
 from assets.dvc_stages import dvc_stages
 from assets.errors import FoundryError, unexpected
-from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
+from assets.instance import PROCESS_TAG, prepare_pools, process_tag, release_dead_runs
 from assets.label_settings import label_options
 from assets.problems import is_debugging
 from assets.refresh import record_refresh, state_hash, tables_before
@@ -55,6 +55,8 @@ from pipelines.schemas import (
     write_table,
 )
 
+PROBLEM_LENGTH = 400
+"""Characters of the reason of a run that Dagster ended."""
 PROBLEM_LIMIT = 20
 _LOG = logging.getLogger(__name__)
 SAMPLED = "sampled"
@@ -213,6 +215,7 @@ def run_everything(
         report.notes += [f"fetched from the catalogue: {pulled:,} files"] * bool(pulled)
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
+        prepare_pools(instance, (step.pool for step in STEPS if step.pool))
         with fanout_of(settings):  # once, and not again for every step
             _Run(
                 settings=settings,
@@ -415,6 +418,10 @@ class _Run:
         where = f" {partition}" if partition else ""
         for key, message in failed.items():
             self.report.problems.append(f"{str(key).removeprefix('make_')}{where}: {message}")
+        if not result.success and not failed:  # Dagster itself, such as a database that does not answer
+            ended = [e.job_failure_data.error for e in result.all_events if e.is_job_failure]
+            reasons = [" ".join(error.message.split()) for error in ended if error is not None]
+            self.report.problems.append(f"run{where}: {'; '.join(reasons)[:PROBLEM_LENGTH] or 'no reason'}")
         skipped = [step for step in steps if f"make_{step.name}" not in {*succeeded, *failed}]
         if partition is None:
             for step in skipped:

@@ -15,17 +15,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assets.deployments import Deployment
+from assets.deployments import MAIN_TABLES, Deployment
 from assets.errors import needing
 from pipelines.schemas import TableSpec, table_path, table_spec, to_frame, write_bytes_atomically
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from assets.cluster.catalogue import Catalogue
+    from assets.catalogue import Catalogue
 
 CATALOGUE_FILE = "catalogue.json"
 """In the data folder after a run: the version of the catalogue, and the content hash of every shard."""
+SETS = "sets"
+"""Folder of further sets of tables in a store, a folder each."""
 FETCHES = 8
 """Files that are fetched at a time."""
 
@@ -37,16 +39,18 @@ def open_catalogue(deployment: Deployment) -> Catalogue | None:
     """
     if deployment.catalogue is None or deployment.store is None:
         return None
-    return _opened(deployment.store, deployment.catalogue, os.getpid())
+    return _opened(deployment.store, deployment.catalogue, deployment.table_set, os.getpid())
 
 
 @lru_cache(maxsize=8)
-def _opened(store: str, database: str, process: int) -> Catalogue:
+def _opened(store: str, database: str, table_set: str, process: int) -> Catalogue:
     del process  # a forked process opens its own connections
     with needing("cluster"):
-        from assets.cluster.catalogue import Catalogue  # lazy import: PyIceberg takes 1 s
+        from assets.catalogue import NAME, Catalogue  # lazy import: PyIceberg takes 1 s
 
-    return Catalogue(store, database)
+    if table_set == MAIN_TABLES:
+        return Catalogue(store, database)
+    return Catalogue(f"{store}/{SETS}/{table_set}", database, name=f"{NAME}-{table_set}")
 
 
 def pull_tables(deployment: Deployment, tables: Iterable[str] | None = None) -> int:
@@ -148,7 +152,7 @@ def write_version(deployment: Deployment) -> str | None:
     catalogue = open_catalogue(deployment)
     if catalogue is None:
         return None
-    from assets.cluster.catalogue import catalogue_version
+    from assets.catalogue import catalogue_version
 
     states = catalogue.states()
     version = catalogue_version(states)

@@ -5,6 +5,7 @@ The credentials are variables of the environment of the process that opens a sto
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from datetime import timedelta
@@ -24,6 +25,8 @@ REGION = "us-east-1"
 SCHEMES = ("s3://BUCKET/PREFIX", "file:///FOLDER", "memory:///NAME")
 RETRY_S = 90
 """How long a request is repeated while the server does not answer: an outage of a minute is waited for."""
+LEAST_PAUSE_S, MOST_PAUSE_S = 0.5, 5.0
+"""Between two tries; drawn, so their number must be enough for the least ones."""
 HIDDEN = "***"
 SHARED_CACHE = "cache"
 """Folder of the sealed entries in a store."""
@@ -104,7 +107,15 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
         region=values[REGION_VARIABLE],
         virtual_hosted_style_request=not endpoint,
         client_options={"allow_http": (endpoint or "").startswith("http://")},
-        retry_config={"max_retries": 20, "retry_timeout": timedelta(seconds=RETRY_S)},
+        retry_config={
+            "max_retries": math.ceil(RETRY_S / LEAST_PAUSE_S),
+            "retry_timeout": timedelta(seconds=RETRY_S),
+            "backoff": {
+                "init_backoff": timedelta(seconds=LEAST_PAUSE_S),
+                "max_backoff": timedelta(seconds=MOST_PAUSE_S),
+                "base": 3,
+            },
+        },
     )
 
 

@@ -150,9 +150,11 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
     """Return the questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or
     empty.
 
-    Raises: PredictorError: a clock or delay that no design has; the message names the row, from 0.
+    Raises: PredictorError: a clock, delay or directive that no design has, or data that are no object of
+            JSON; the message names the row, from 0.
     """
     from models.query import Query
+    from pipelines.c import parse_directives
     from pipelines.hls import HlsOptions  # lazy import: only questions about C programs need it
 
     kinds = get_type_hints(Query)
@@ -169,7 +171,9 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
             memory_read_delay_cycles=query.memory_read_delay_cycles,
             memory_write_delay_cycles=query.memory_write_delay_cycles,
             clock_period_ns=query.clock_period_ns,
+            directives=parse_directives(query.directives),
         )
+        _ = query.scalars  # data and inputs are objects of JSON, whether the predictor reads them or not
         return query
 
     return read_rows(query_of, rows, (ValueError, OverflowError, TypeError))

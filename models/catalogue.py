@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -304,7 +305,18 @@ def require_trained(trained: Any) -> None:
         value = getattr(trained.files, name)
         if not isinstance(value, Mapping):
             raise PredictorError(f"{name} of the ModelFiles: {value!r:.60}; accepted: a dict")
+    try:
+        canonical_json(trained.files.card)
+    except (TypeError, ValueError) as error:
+        accepted = "what json.dumps takes without NaN; arrays of numpy in `arrays`"
+        raise PredictorError(f"card of the ModelFiles: {error}; accepted: {accepted}") from error
     require_each("predictions of the Trained:", trained.predictions, Prediction, "one Prediction per label")
+    for place, one in enumerate(trained.predictions):
+        if not isinstance(one.predicted, float | int) or not abs(one.predicted) <= sys.float_info.max:
+            raise PredictorError(
+                f"predicted {one.target} of prediction {place}: {one.predicted!r:.60} of type "
+                f"{type(one.predicted).__name__}; accepted: a finite number"
+            )
 
 
 @cache

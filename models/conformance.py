@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from signal import SIG_IGN, SIGINT, getsignal
@@ -26,6 +26,7 @@ from models.leaderboard import Prediction
 from models.model_files import CARD_FILE, OUTCOME_FILE, PREDICTIONS_FILE, WEIGHTS_FILE
 from models.options import make_options
 from models.tasks import DatasetError
+from pipelines.base.identity import canonical_json
 
 ASKED = 2
 """Times that the example of the question is asked, in one batch."""
@@ -33,6 +34,12 @@ SAME = 1e-4
 """Relative difference of numbers that count as equal."""
 WRONG = "?"
 """A word that no question accepts in all of its columns."""
+OF_FILE = {
+    CARD_FILE: "the card of the ModelFiles",
+    WEIGHTS_FILE: "the arrays of the ModelFiles",
+    OUTCOME_FILE: "predictions, curves or summary of the Trained",
+}
+"""What a predictor returns for each file of a training."""
 MOST_SHOWN = 400
 """Characters of a problem."""
 
@@ -227,18 +234,40 @@ def check_options(trial: Trial) -> None:
     """Check that options are a frozen dataclass whose fields all have defaults."""
     kind = trial.spec.options
     if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        raise ConformanceError(f"options are no frozen dataclass: {kind.__name__}")
+        accepted = "@dataclass(frozen=True, kw_only=True) above the class"
+        raise ConformanceError(f"options are no frozen dataclass: {kind.__name__}; accepted: {accepted}")
     if lost := sorted(vars(kind).get("__annotations__", {}).keys() - {field.name for field in fields(kind)}):
-        raise ConformanceError(f"{kind.__name__} is no dataclass itself, so {lost[0]} is no option")
+        raise ConformanceError(
+            f"{kind.__name__} is no dataclass itself, so {lost[0]} is no option; accepted: "
+            "@dataclass(frozen=True, kw_only=True) above the class"
+        )
+    for field in fields(kind):
+        if field.init and field.default is MISSING and field.default_factory is MISSING:
+            raise ConformanceError(
+                f"option {field.name} of {kind.__name__} has no default; accepted: {field.name}: TYPE = VALUE"
+            )
     kind()
     _ = trial.options
 
 
 def check_options_as_json(trial: Trial) -> None:
     """Check that options are the same after the registry kept them as JSON."""
+    for name, value in asdict(trial.options).items():
+        try:
+            canonical_json(value)
+        except (TypeError, ValueError) as error:
+            raise ConformanceError(
+                f"option {name} is no JSON: {_shown(value)}; accepted: finite numbers, text, True, False, "
+                "None, and tuples of them"
+            ) from error
     read = trial.spec.options_from(shown_options(trial.options))
-    if read != trial.options:
-        raise ConformanceError(f"options do not survive JSON: {trial.options} became {read}")
+    for field in fields(trial.options):
+        value, after = getattr(trial.options, field.name), getattr(read, field.name)
+        if after != value:
+            raise ConformanceError(
+                f"option {field.name} does not survive JSON: {_shown(value)} became {_shown(after)}; "
+                "accepted: finite numbers, text, True, False, None, and tuples of them"
+            )
 
 
 def check_key(trial: Trial) -> None:
@@ -272,7 +301,10 @@ def check_repetition(trial: Trial) -> None:
     again = trial.train("second")
     for name in (CARD_FILE, WEIGHTS_FILE, OUTCOME_FILE):
         if (trial.outcome.folder / name).read_bytes() != (again.folder / name).read_bytes():
-            raise ConformanceError(f"two trainings with one seed differ in {name}")
+            raise ConformanceError(
+                f"two trainings with one seed differ in {name} ({OF_FILE[name]}); accepted: equal bytes, as "
+                "with random numbers from numpy.random.default_rng(data.seed)"
+            )
 
 
 def check_loading(trial: Trial) -> None:
@@ -297,8 +329,12 @@ def check_answers(trial: Trial) -> None:
     if isinstance(trial.predictor, LabelPredictor) and not _targets(trial):
         raise ConformanceError(f"targets is empty; accepted: some of {', '.join(trial.spec.task.targets)}")
     for target in _targets(trial):
-        if not is_finite_number(first.get(target)):
-            raise ConformanceError(f"{target} is no finite number: {_shown(first.get(target))}")
+        if target not in first:
+            raise ConformanceError(
+                f"{target} is missing from an answer; accepted: {', '.join(_targets(trial))}"
+            )
+        if not is_finite_number(first[target]):
+            raise ConformanceError(f"{target} is no finite number: {_shown(first[target])}")
 
 
 def check_intervals(trial: Trial) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from models.catalogue import PredictorSpec, predictors
+from models.label_tasks import LABEL_LEVELS
 from models.tasks import Column, Task
 
 MOST_CHARACTERS = 64
@@ -28,9 +30,9 @@ def _problems(spec: PredictorSpec[Any]) -> Iterator[str]:
             yield f"{name}: {problem}"
     kinds: dict[str, tuple[type, str]] = {
         "task": (Task, "a Task"),
-        "options": (type, "the class of the options"),
         "checks_ranges": (bool, "True or False"),
     }
+    yield from _options_problems(spec.options)
     for name, (kind, words) in kinds.items():
         if not isinstance(getattr(spec, name), kind):
             yield f"{name}: {_shown(getattr(spec, name))}; accepted: {words}"
@@ -58,6 +60,16 @@ def _folded(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
+def _options_problems(options: Any) -> Iterator[str]:
+    if isinstance(options, type):
+        return
+    if is_dataclass(options):
+        name = type(options).__name__
+        yield f"options: an object of {name}; accepted: the class of the options, {name} without ()"
+    else:
+        yield f"options: {_shown(options)}; accepted: the class of the options"
+
+
 def _text_problem(value: Any) -> str:
     if isinstance(value, str) and value.strip():
         return ""
@@ -73,7 +85,8 @@ def _distribution_problems(name: str, value: Any) -> Iterator[str]:
         try:
             version(distribution)
         except (PackageNotFoundError, ValueError):
-            yield f"{name}: no such distribution is installed: {_shown(distribution)}"
+            accepted = "names that pip list shows"
+            yield f"{name}: no such distribution is installed: {_shown(distribution)}; accepted: {accepted}"
 
 
 def _answer_problems(spec: PredictorSpec[Any]) -> Iterator[str]:
@@ -87,7 +100,10 @@ def _answer_problems(spec: PredictorSpec[Any]) -> Iterator[str]:
     if wrong := [column for column in columns if column.kind not in _COLUMN_KINDS]:
         accepted = ", ".join(_COLUMN_KINDS)
         yield f"answers: kind of column {wrong[0].name}: {_shown(wrong[0].kind)}; accepted: {accepted}"
-    empty = [column.name for column in spec.task.question if column.required and column.example is None]
+    task = spec.task
+    if "labels" in task.tables and task.level not in LABEL_LEVELS:
+        yield f"task: level {_shown(task.level)}; accepted: {', '.join(LABEL_LEVELS)}"
+    empty = [column.name for column in task.question if column.required and column.example is None]
     if empty:
         yield f"task: column {empty[0]} of the question has no example"
 

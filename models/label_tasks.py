@@ -15,6 +15,7 @@ from models.options import Selection
 from models.query import POWER, TARGETS
 from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
 from models.tasks import EXAMPLE_SOURCE, LABEL_TABLES, Column, Medians, Reference, ReferenceSet, Task
+from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 
 RESAMPLES = 1000
 Level = Literal["text", "static", "hls", "run"]
@@ -152,16 +153,26 @@ def all_labels_task(level: Level, *, tables: tuple[str, ...] = LABEL_TABLES) -> 
 
 
 _LABELS = {"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"}
+_DELAY, _CLOCK = MEMORY_DELAY_CYCLES, CLOCK_PERIOD_NS
 QUERY = (
     Column(name="source", kind="string", example=EXAMPLE_SOURCE),
     Column(name="top", kind="string", example="scale"),
-    Column(name="memory_read_delay_cycles", kind="long", unit="cycle", example=2),
-    Column(name="memory_write_delay_cycles", kind="long", unit="cycle", example=2),
-    Column(name="clock_period_ns", unit="ns", example=10.0),
+    Column(
+        name="memory_read_delay_cycles", kind="long", unit="cycle", example=2, least=_DELAY[0], most=_DELAY[1]
+    ),
+    Column(
+        name="memory_write_delay_cycles",
+        kind="long",
+        unit="cycle",
+        example=2,
+        least=_DELAY[0],
+        most=_DELAY[1],
+    ),
+    Column(name="clock_period_ns", unit="ns", example=10.0, least=_CLOCK[0], most=_CLOCK[1]),
     Column(name="directives", kind="string", example="[]"),
     Column(name="data", kind="string", example="", required=False),
     Column(name="trips", kind="string", example="", required=False),
-    Column(name="unsafe_math", kind="long", example=0, required=False),
+    Column(name="unsafe_math", kind="long", example=0, required=False, least=0, most=1),
 )
 """Fields of `models.labelled.Query` but the input specification."""
 RUN_QUERY = (*QUERY, Column(name="inputs", kind="string", example="{}"))

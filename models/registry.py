@@ -181,7 +181,7 @@ class _Registering:
         if not self.is_shipped:
             _refuse_reference_groups(outcome, spec)
         if version is None:
-            version = self._log(outcome, spec, data_versions)
+            version = _first_of_key(client, self._log(outcome, spec, data_versions), outcome.key)
         number = str(version.version)
         client.set_registered_model_alias(spec.name, CANDIDATE, number)
         row = self._decision(outcome, spec, version)
@@ -220,7 +220,7 @@ class _Registering:
         digest = outcome.dataset_hash[:_DIGEST_LENGTH]
         with mlflow.start_run(run_id=run_id):
             mlflow.log_params({**outcome.parameters, "dataset_hash": outcome.dataset_hash})
-            mlflow.log_input(MetaDataset(source, name=outcome.source, digest=digest), context="training")
+            _log_dataset(MetaDataset(source, name=outcome.source, digest=digest))
             info = log_model(outcome, spec, self.code())
             log_outcome(client, run_id, outcome, str(info.model_id))
             client.set_tag(run_id, DATASET_TAG, outcome.source)
@@ -233,9 +233,27 @@ class _Registering:
             name=spec.name,
             source=str(info.model_uri),
             run_id=run_id,
+            model_id=str(info.model_id),  # a tracking server asks for it
             tags={KEY_TAG: outcome.key, DATASET_TAG: outcome.source},
             description=card,
         )
+
+
+def _log_dataset(dataset: Any) -> None:
+    """Log the dataset of the active run; another process may log the same one at the same time.
+
+    MLflow looks for the dataset and then adds it, which the database refuses to the later one.
+    """
+    import mlflow
+    from mlflow.exceptions import MlflowException
+
+    for is_last in (False, True):
+        try:
+            mlflow.log_input(dataset, context="training")
+            return
+        except MlflowException as error:
+            if is_last or "unique" not in str(error).lower():
+                raise
 
 
 def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
@@ -456,7 +474,20 @@ def _champion(client: Any, name: str) -> Any | None:
 def _version_of_key(client: Any, name: str, key: str) -> Any | None:
     """Return the version of this very outcome, when an earlier call registered it."""
     filters = f"name = '{name}' and tags.training_key = '{key}'"
-    return next(iter(client.search_model_versions(filters)), None)
+    versions = sorted(client.search_model_versions(filters), key=lambda own: int(own.version))
+    return versions[0] if versions else None
+
+
+def _first_of_key(client: Any, version: Any, key: str) -> Any:
+    """Return the first version of an outcome; a later one, which another process was faster than, is deleted.
+
+    The registry gives out numbers one by one, so that of two processes the later one sees both versions.
+    """
+    first = _version_of_key(client, version.name, key)
+    if first is None or first.version == version.version:
+        return version
+    client.delete_model_version(version.name, version.version)
+    return first
 
 
 def _promotion(version: Any) -> PromotionRow | None:

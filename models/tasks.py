@@ -42,6 +42,7 @@ class Column:
         unit: of its values.
         example: value of the input example; answers have none.
         required: of a question: it must have the column.
+        least, most: of a number in a question; None where the kind alone limits it.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Column:
     unit: str = ""
     example: str | int | float | None = None
     required: bool = True
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ QUIET_SWITCHES = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 _NOISY_LOGGERS = ("mlflow", "alembic")
 _NOISY_WARNINGS = (
@@ -132,13 +133,24 @@ def experiment_of(client: Any, store: RegistryStore) -> str:
         folder = store.artifact_folder
         location = None if folder is None else folder.resolve().as_uri()
         known: Mapping[str, str] = {}
-        number = str(client.create_experiment(store.experiment, artifact_location=location))
+        number = _create_experiment(client, store.experiment, location)
     else:
         known, number = experiment.tags, str(experiment.experiment_id)
     for name, value in _experiment_tags().items():
         if name not in known:
             client.set_experiment_tag(number, name, value)
     return number
+
+
+def _create_experiment(client: Any, name: str, location: str | None) -> str:
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return str(client.create_experiment(name, artifact_location=location))
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
+        return str(client.get_experiment_by_name(name).experiment_id)  # another process was faster
 
 
 def runs_view() -> dict[str, Any]:

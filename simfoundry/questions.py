@@ -315,3 +315,19 @@ class TrainQuestion:
     settings: Mapping[str, Any] | Sequence[str] = asked(
         "Option of training.", (), flags=["-o", "--option"], metavar="NAME=VALUE"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeQuestion:
+    """What `simfoundry node` is asked."""
+
+    address: str | None = asked("Head to join.", None, metavar="HOST:PORT", unset="this is the head")
+    host: str = asked("Address of this machine in the cluster's network.", "127.0.0.1")
+    port: int = asked("Port of a head.", 6379, least=1, most=65535)
+    cpus: int | None = asked("Items at a time.", None, least=0, unset="one per processor")
+    node_memory: float | None = asked("Memory for items, GiB.", None, least=0.25, unset="what is free")
+
+    @property
+    def joined(self) -> str:
+        """Address of the head."""
+        return self.address or f"{self.host}:{self.port}"

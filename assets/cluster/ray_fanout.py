@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from pipelines.base.workers import Outcome, Workload
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+AUTH_MODE = "RAY_AUTH_MODE"
 LOOK_S = 1.0
 KNOCK_S = 10.0
 WITHOUT_NODES_S = 60.0
@@ -32,6 +34,9 @@ WITHOUT_NODES_S = 60.0
 LATE = 4
 """A batch that takes so many times what was expected is given to a second worker when one is free."""
 LATE_LEAST_S = 30.0
+ENGINES = "pipelines."
+WARNINGS_KEPT, WARNING_LENGTH = 5, 300
+"""Of a batch that a worker logged; its own log is on its node."""
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _LOG = logging.getLogger(__name__)
 
@@ -43,6 +48,7 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
     Raises: ExtraMissing: Ray is not installed. FoundryError: no cluster answers at the address, it is of
             another version, or none of its nodes can take an item.
     """
+    _send_token(cluster.address)
     ray = _ray()
     if ray.is_initialized():  # by an outer block
         fanout = RayFanout(cluster)
@@ -77,6 +83,14 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         ray.shutdown()
 
 
+def _send_token(address: str) -> None:
+    """Send the token of the environment or of the home folder; Ray sends none to a head unless it is told."""
+    names = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    has_token = any(os.environ.get(name) for name in names) or (Path.home() / ".ray/auth_token").is_file()
+    if address != AUTO and has_token:
+        os.environ.setdefault(AUTH_MODE, "token")
+
+
 def _knock(address: str) -> None:
     """Connect and hang up; Ray itself would try for minutes.
 
@@ -104,12 +118,39 @@ def code_hash() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    """What a worker returns of a batch."""
+    """What a worker returns of a batch.
+
+    Attributes: warnings: that it logged, for the log of the process that handed the batch over.
+    """
 
     outcomes: Sequence[Outcome[Any]]
     node: str
     code: str
     busy_s: float
+    warnings: Sequence[str] = ()
+
+
+class _Warnings(logging.Handler):
+    """Keeps the first warnings of the engines in a batch: damaged entries, a store that was away."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name.startswith(ENGINES) and len(self.lines) < WARNINGS_KEPT:
+            self.lines.append(record.getMessage()[:WARNING_LENGTH])
+
+
+@contextmanager
+def _warnings_kept() -> Generator[list[str]]:
+    """Yield the warnings that are logged in the block."""
+    handler, root = _Warnings(), logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield handler.lines
+    finally:
+        root.removeHandler(handler)
 
 
 def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str) -> _Finished:
@@ -119,8 +160,10 @@ def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str
     node = ray.get_runtime_context().get_node_id()
     own = code_hash()
     start = time.monotonic()
-    outcomes = [work(item) for item in items] if own == code else []
-    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=time.monotonic() - start)
+    with _warnings_kept() as warnings:
+        outcomes = [work(item) for item in items] if own == code else []
+    busy_s = time.monotonic() - start
+    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=busy_s, warnings=warnings)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -218,7 +261,8 @@ class RayFanout:
         """
         memory = self._memory_bytes
         if is_large:
-            memory = max(int(node["Resources"].get("memory", 0)) for node in self._nodes())
+            working = [node["Resources"] for node in self._nodes() if node["Resources"].get("CPU", 0) >= 1]
+            memory = max((int(own.get("memory", 0)) for own in working), default=memory)
         options = self._task.options(num_cpus=1, memory=memory, max_retries=0, scheduling_strategy="SPREAD")
         return options.remote(work, items, code_hash())
 
@@ -341,7 +385,7 @@ class _Spreading:
 
     def _take(self, reference: Any) -> Generator[tuple[int, Outcome[Any]]]:
         """Yield the outcomes of a batch that ended, or hand it over again."""
-        from ray.exceptions import RayError, RayTaskError, TaskCancelledError
+        from ray.exceptions import OwnerDiedError, RayError, RayTaskError, TaskCancelledError
 
         batch = self._running.pop(reference, None)
         if batch is None:  # its twin was first
@@ -350,7 +394,8 @@ class _Spreading:
         try:
             finished: _Finished = self._ray.get(reference)
         except RayTaskError as error:
-            self._give_up(batch, error.cause if isinstance(error.cause, BaseException) else error)
+            cause = error.cause if isinstance(error.cause, BaseException) else error
+            self._give_up(batch, _unreached() if isinstance(cause, OwnerDiedError) else cause)
             return
         except TaskCancelledError:
             return
@@ -368,6 +413,8 @@ class _Spreading:
             return
         self._cancel_twins(batch)
         self._fanout.note(finished)
+        for text in finished.warnings:
+            self._fanout.note_fault(f"{self._workload.step}: {text}")
         self._done_cost += batch.cost
         self._done_s += finished.busy_s
         yield from zip(batch.places, finished.outcomes, strict=True)
@@ -416,6 +463,16 @@ class _Spreading:
     def _cancel(self, reference: Any) -> None:
         """End a task and its tools; the kernel ends a tool with the worker that waits for it."""
         self._ray.cancel(reference, force=True)
+
+
+def _unreached() -> FoundryError:
+    """Return what is wrong when nodes take this process, which hands over the work, for one that ended."""
+    sends = os.environ.get(AUTH_MODE) == "token"
+    reason = "it sends a token and the nodes have none, or another one" if sends else "is its address theirs?"
+    return FoundryError(
+        f"the nodes of the cluster cannot reach this process: {reason}; accepted: nodes with the "
+        f"token of the head, or {AUTH_MODE}=disabled for a cluster without one"
+    )
 
 
 def _lacked_memory(error: Exception) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from importlib.metadata import version as package_version
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import create_model, model_validator

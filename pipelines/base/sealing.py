@@ -6,6 +6,7 @@ import hashlib
 import logging
 import re
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from typing import Any, Protocol
 from pipelines.schemas import write_bytes_atomically
 
 _DIGEST_BYTES = 32
+SLOW_S = 10.0
+"""An answer of a store that takes longer is logged: requests are repeated while it is away."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -114,17 +117,22 @@ def put_if_absent(client: Any, name: str, content: bytes) -> bool:
 
 
 @contextmanager
-def answering(url: str) -> Generator[None]:
+def answering(url: str, *, slow_s: float = SLOW_S) -> Generator[None]:
     """Turn what obstore raises into one line without the requests, which name keys of access.
 
+    Args:   slow_s: from which the time of the block is logged.
     Raises: StoreError: the store does not answer, or refuses.
     """
     from obstore.exceptions import BaseError  # lazy import: only extra cluster has it
 
+    start_s = time.monotonic()
     try:
         yield
     except (BaseError, PermissionError) as error:
         raise StoreError(f"{url}: {_problem(error)}") from None
+    waited_s = time.monotonic() - start_s
+    if waited_s > slow_s:
+        _LOG.warning("%s: the object store answered after %.0f s", url, waited_s)
 
 
 _REFUSALS = (

@@ -1,4 +1,4 @@
-"""Commands on models and releases: models, train, check, release, import."""
+"""Commands on models and releases: models, train, check, serve, score, release, import."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from simfoundry import asking
 from simfoundry.cli.options import (
     EXIT_FAILED,
+    OUTPUT,
     OUTPUT_FOLDER,
     PAGE,
     PATH,
@@ -76,7 +77,58 @@ def train(name: str, as_json: bool, **options: Any) -> None:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=4)
+@click.command()
+@click.argument("model", metavar="NAME@ALIAS")
+@click.option("--port", default=5001, show_default=True, help="Port of the server.")
+@click.option(
+    "--most-rows", type=Whole(1, 100_000), default=256, show_default=True, help="Rows of a request."
+)
+@click.option(
+    "--most-mib", type=Finite(0.001, 1024), default=4.0, show_default=True, help="Size of a request."
+)
+@click.option("--most-text-kib", type=Whole(1, 10_240), default=64, show_default=True, help="Size of a text.")
+@as_json_option
+@explained
+def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib: int, as_json: bool) -> None:
+    """Serve a registered model over HTTP on this machine until Ctrl-C.
+
+    The interface is that of `mlflow models serve`. A request that exceeds a limit, or has other columns,
+    types or numbers than the model's question, is answered with a status 4xx and one line.
+    """
+    from models.limits import Limits
+    from simfoundry.commands.serve import serve_model
+
+    limits = Limits(body_bytes=int(most_mib * 2**20), rows=most_rows, text_bytes=most_text_kib * 2**10)
+    serve_model(model, port=port, limits=limits, as_json=as_json)
+
+
+@listed("Models", memory_gib=8)
+@click.command()
+@click.argument("file", type=PATH)
+@click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
+@click.option("--model", required=True, metavar="NAME@ALIAS", help="Registered model, or its folder.")
+@click.option("--out", type=OUTPUT, required=True, help="FILE.parquet of questions and answers.")
+@as_json_option
+@explained
+def score(file: Path, overrides: tuple[str, ...], model: str, out: Path, as_json: bool) -> None:
+    """Ask a model about every row of a Parquet file.
+
+    Its columns are those of the model's question. A row that the model refuses has a reason and no values.
+    Overrides choose where the work is done: run.workers=4 cluster=ray cluster.address=HOST:PORT.
+    """
+    from dataclasses import asdict
+
+    from simfoundry.commands.score import score_file
+
+    answer = score_file(file, model=model, out=out, overrides=overrides)
+    if as_json:
+        answer_json(asdict(answer))
+    else:
+        click.echo("\n".join(answer.lines()))
+
+
+@listed("Models", memory_gib=8)
 @click.command()
 @click.argument("predictor")
 @click.option(

@@ -24,6 +24,7 @@ from assets.problems import is_debugging
 from models.base import PredictorError
 from models.catalogue import PredictorSpec, predictor_named
 from models.conformance import CHECKS, Finding, describe_error, file_of, findings_of, place_of_error
+from models.declarations import declaration_problem
 from models.tasks import DatasetError
 from pipelines.base.files import read_bounded
 from pipelines.base.sandbox import MachineFault
@@ -86,7 +87,7 @@ def _require_predictor(predictor: str) -> None:
     """Refuse what is neither a file of Python nor the name of a predictor."""
     if predictor.endswith(".py"):
         if not Path(predictor).is_file():
-            raise FoundryError(f"no such file: {predictor}")
+            raise FoundryError(f"no such file: {predictor}; accepted: FILE.py, or the name of a predictor")
     elif Path(predictor).exists() or "/" in predictor:
         raise FoundryError(f"no file of Python: {predictor}; accepted: FILE.py, or the name of a predictor")
     else:
@@ -146,7 +147,8 @@ def _serve(connection: Connection, request: _Request) -> None:
     try:
         path = request.predictor
         spec = predictor_of_file(Path(path), show) if path.endswith(".py") else predictor_named(path)
-        settings = training_settings(spec, request.settings, request.data_dir)
+        is_declared = not declaration_problem(spec)  # otherwise the first check ends the checks
+        settings = training_settings(spec, request.settings, request.data_dir) if is_declared else {}
         for finding in findings_of(
             spec, request.data_dir, settings, on_begin=lambda name: send("begin", name), on_error=show
         ):

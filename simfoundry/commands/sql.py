@@ -32,7 +32,7 @@ from pipelines.schemas import SchemaError, TableSpec, is_readable, unknown_table
 from simfoundry.commands.aligned import aligned_lines
 
 if TYPE_CHECKING:
-    from assets.cluster.catalogue import Catalogue
+    from assets.catalogue import Catalogue
 
 ROW_LIMIT = 1_000_000
 _LOCKED = {

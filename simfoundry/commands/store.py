@@ -13,7 +13,7 @@ from assets.shared_tables import open_catalogue
 from simfoundry.commands.aligned import aligned_lines
 
 if TYPE_CHECKING:
-    from assets.cluster.catalogue import Catalogue
+    from assets.catalogue import Catalogue
 
 NAMES_SHOWN = 20
 
@@ -68,7 +68,7 @@ def store_status() -> StoreStatus:
     Raises: FoundryError: the deployment has no catalogue, or it does not answer.
     """
     catalogue = _catalogue()
-    from assets.cluster.catalogue import catalogue_version
+    from assets.catalogue import catalogue_version
 
     states = {name: state for name, state in catalogue.states().items() if state.shards}
     tables = {name: (len(state.shards), state.rows) for name, state in states.items()}

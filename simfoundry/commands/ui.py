@@ -7,15 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -33,16 +27,11 @@ from assets.deployments import (
 )
 from assets.errors import FoundryError
 from assets.instance import open_instance
-from pipelines.base.tools import find_tool
+from simfoundry.commands.supervision import HOST, Server, ask, require_free, supervised
 
-HOST = "127.0.0.1"
 MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
 """Accepted Host headers; MLflow's own list has 10.*, which foreign names fit too."""
 CODE_FOLDER = Path(__file__).resolve().parents[2]
-STOP_TIMEOUT_S = 10.0
-POLL_S = 0.5
-ANSWER_LIMIT_S = 60.0
-LOG_LINES = 10
 GROUPS = ("programs", "designs", "labels")
 """Groups of assets in the linked graph; all assets do not fit a screen."""
 ASSETS_LOADED = "/graphql?query=" + quote(
@@ -59,8 +48,7 @@ def serve(*, port: int, mlflow_port: int, as_json: bool, nightly: bool = False) 
     Raises: FoundryError: a port is taken, a database is damaged, the assets cannot be loaded, a server ended.
     """
     deployment = find_deployment()
-    for number in (port, mlflow_port):
-        _require_free(number)
+    require_free({"--port": port, "--mlflow-port": mlflow_port})
     require_whole_registry(deployment)
     read_parameters(deployment.project)
     nightly_hour()  # the assets need both, and Dagster would name another cause first
@@ -69,22 +57,16 @@ def serve(*, port: int, mlflow_port: int, as_json: bool, nightly: bool = False) 
     if nightly:
         os.environ[NIGHTLY_VARIABLE] = "1"
     os.environ[MLFLOW_PORT_VARIABLE] = str(mlflow_port)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo("simfoundry: starting the Dagster UI and the MLflow UI", err=True)
-    servers: dict[str, subprocess.Popen[bytes]] = {}
-    try:
+    with supervised() as servers:
         for name, command in _commands(deployment, port, mlflow_port).items():
-            servers[name] = _start(name, command, deployment)
-        for _ in _polls(servers, deployment):
+            servers.start(_server(name, command, deployment))
+        for _ in servers.polls():
             if is_ready(port, mlflow_port):
                 break
         click.echo(_links_text(deployment, port, mlflow_port, as_json=as_json))
-        for _ in _polls(servers, deployment):
+        for _ in servers.polls():
             pass
-    except KeyboardInterrupt:
-        pass
-    finally:
-        _stop(list(servers.values()))
 
 
 def _links_text(deployment: Deployment, port: int, mlflow_port: int, *, as_json: bool) -> str:
@@ -122,31 +104,23 @@ def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, 
     }
 
 
-def _start(name: str, command: Sequence[str], deployment: Deployment) -> subprocess.Popen[bytes]:
-    """Start a server with a log file of its own; it ends with this process, however that ends."""
-    log = _log_file(deployment, name)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as stream:
-        return subprocess.Popen(
-            [find_tool("setpriv", "util-linux"), "--pdeathsig", "TERM", "--", *command],
-            cwd=deployment.project,
-            env=_environment(deployment),
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-            start_new_session=True,
-        )
+def _server(name: str, command: Sequence[str], deployment: Deployment) -> Server:
+    """Return a server of the project, with a log file in DAGSTER_HOME."""
+    return Server(
+        name=name,
+        command=command,
+        folder=deployment.project,
+        log=_log_folder(deployment) / f"{name.lower().replace(' ', '-')}.log",
+        variables=environment_of(deployment),
+    )
 
 
 def _log_folder(deployment: Deployment) -> Path:
     return deployment.dagster_home / "ui"
 
 
-def _log_file(deployment: Deployment, name: str) -> Path:
-    return _log_folder(deployment) / f"{name.lower().replace(' ', '-')}.log"
-
-
-def _environment(deployment: Deployment) -> Mapping[str, str]:
+def environment_of(deployment: Deployment) -> Mapping[str, str]:
+    """Return the environment of servers of a project."""
     own = {
         # Dagster looks into the project first, where folders may have the names of our packages.
         "PYTHONPATH": os.pathsep.join([str(CODE_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]),
@@ -156,28 +130,16 @@ def _environment(deployment: Deployment) -> Mapping[str, str]:
     return {**os.environ, **QUIET_ENVIRONMENT, **own}
 
 
-def _polls(servers: Mapping[str, subprocess.Popen[bytes]], deployment: Deployment) -> Iterator[None]:
-    """Yield a step every half second until a server ends, which is said with the end of its log."""
-    while True:
-        for name, server in servers.items():
-            if server.poll() is not None:
-                log = _log_file(deployment, name)
-                last = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_LINES:])
-                raise FoundryError(f"{name} ended with status {server.returncode} ({log})\n{last}".rstrip())
-        yield
-        time.sleep(POLL_S)
-
-
 def is_ready(port: int, mlflow_port: int) -> bool:
     """Tell whether both UIs answer, and refuse a page of another host.
 
     Raises: FoundryError: Dagster cannot load the assets, or a UI answers foreign pages.
     """
-    answers = {"Dagster UI": _answer(port, ASSETS_LOADED), "MLflow UI": _answer(mlflow_port, "/health")}
+    answers = {"Dagster UI": ask(port, ASSETS_LOADED), "MLflow UI": ask(mlflow_port, "/health")}
     if any(answer is None or answer.status != HTTPStatus.OK for answer in answers.values()):
         return False
     for name, number in (("Dagster UI", port), ("MLflow UI", mlflow_port)):
-        foreign = _answer(number, "/", host="foreign.example")
+        foreign = ask(number, "/", host="foreign.example")
         if foreign is None or foreign.status != HTTPStatus.FORBIDDEN:
             raise FoundryError(f"{name} answers pages of other hosts; it was ended")
     dagster = answers["Dagster UI"]
@@ -187,27 +149,6 @@ def is_ready(port: int, mlflow_port: int) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer of a server."""
-
-    status: int
-    content: bytes
-
-
-def _answer(port: int, path: str, *, host: str = HOST) -> Answer | None:
-    """Return the answer of a server of this machine; None without one."""
-    connection = HTTPConnection(HOST, port, timeout=ANSWER_LIMIT_S)
-    try:
-        connection.request("GET", path, headers={"Host": f"{host}:{port}"})
-        response = connection.getresponse()
-        return Answer(status=response.status, content=response.read())
-    except (OSError, HTTPException):
-        return None
-    finally:
-        connection.close()
-
-
 def _load_problems(answer: Any) -> Iterator[str]:
     """Yield the messages of code locations that Dagster could not load, the innermost cause each."""
     for entry in answer["data"]["workspaceOrError"].get("locationEntries", ()):
@@ -215,28 +156,3 @@ def _load_problems(answer: Any) -> Iterator[str]:
         if error["__typename"] == "PythonError":
             causes = [cause["message"] for cause in error["causes"]]
             yield " ".join([error["message"], *causes][-1].split())
-
-
-def _stop(servers: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End each server with the processes it started: ask first, insist after ten seconds."""
-    for server in servers:
-        if server.poll() is None:
-            os.killpg(server.pid, signal.SIGTERM)
-    for server in servers:
-        try:
-            server.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait()
-
-
-def _require_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except (OSError, OverflowError) as error:
-            raise FoundryError(
-                f"a port must be free and from 1 to 65535, got {port} ({error}); "
-                "choose others with --port and --mlflow-port"
-            ) from error

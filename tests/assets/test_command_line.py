@@ -29,14 +29,18 @@ from pipelines.base.workers import Progress
 from pipelines.schemas import read_table, table_path, table_spec
 from simfoundry.cli import simfoundry
 from simfoundry.cli.entry import OWN_PROCESS
-from simfoundry.commands import ui
-from simfoundry.commands.ui import _require_free, _start, _stop, serve
+from simfoundry.commands import supervision
+from simfoundry.commands.supervision import Servers, require_free
+from simfoundry.commands.ui import _server, serve
 
 COMMANDS = [
     "run",
     "models",
     "train",
     "check",
+    "serve",
+    "score",
+    "team",
     "ui",
     "sql",
     "label",
@@ -49,6 +53,7 @@ COMMANDS = [
     "import",
     "records",
     "network",
+    "node",
     "pragmas",
     "place",
     "simulate",
@@ -327,7 +332,7 @@ def test_plain_progress_says_counts_failures_and_time_left() -> None:
 def test_servers_end_with_what_they_started(
     deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ui, "STOP_TIMEOUT_S", 600.0)  # a crowded machine ends them late
+    monkeypatch.setattr(supervision, "STOP_TIMEOUT_S", 600.0)  # a crowded machine ends them late
     script = (
         "import os, signal, subprocess, sys, time\n"
         "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])\n"  # whatever the tests before left
@@ -338,10 +343,11 @@ def test_servers_end_with_what_they_started(
         "time.sleep(600)"
     )
     note = tmp_path / "child"
-    server = _start("server", [sys.executable, "-c", script, str(note)], deployment)
+    servers = Servers()
+    server = servers.start(_server("server", [sys.executable, "-c", script, str(note)], deployment))
     while not note.exists():
         assert server.poll() is None
-    _stop([server])
+    servers.stop()
     assert server.returncode == -signal.SIGTERM
     while _is_running(int(note.read_text())):
         time.sleep(0.01)
@@ -364,7 +370,7 @@ def test_ui_rejects_a_port_that_is_taken(project: Path) -> None:
         with pytest.raises(FoundryError, match=f"a port must be free and from 1 to 65535, got {port}"):
             serve(port=port, mlflow_port=0, as_json=False)
     with pytest.raises(FoundryError, match="got 70000"):
-        _require_free(70000)
+        require_free({"--port": 70000})
 
 
 def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(

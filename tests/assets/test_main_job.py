@@ -3,8 +3,10 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -277,6 +279,36 @@ def test_a_predictor_of_too_few_programs_is_skipped_and_the_run_says_why(
 
 
 @pytest.mark.usefixtures("unrecorded")
+def test_on_a_cluster_predictors_are_trained_at_once_when_their_tables_are_there(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    unrecorded: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ahead: list[list[str]] = []
+
+    def train_ahead(settings: Settings, steps: Any, listen: Any) -> None:
+        ahead.append(sorted(step.name for step in steps))
+        tables = settings.deployment.data_dir / "tables"
+        assert all(list((tables / name).glob("*.parquet")) for step in steps for name in step.reads)
+        assert not list((tables / "leaderboard").glob("*.parquet"))
+
+    overrides = [*FEW_OVERRIDES, "programs.suites=[stencil]", "cluster=ray"]
+    trained = compose_configuration([*overrides, "models.trained=[tenset-mlp,loop-rules]"])
+    for module in (materialise, dagster_assets):
+        monkeypatch.setattr(module, "fanout_of", lambda _: nullcontext(SimpleNamespace(notes=dict)))
+    monkeypatch.setattr(materialise, "train_ahead", train_ahead)
+    report = _run(Settings(configuration=trained, deployment=settings.deployment), instance)
+    assert report.problems == []
+    assert ahead == [["loop_rules", "tenset_mlp"]]
+    assert {row.predictor for row in _leaderboard(settings)} == {"loop-rules", "tenset-mlp"}
+
+
+def _leaderboard(settings: Settings) -> list[Any]:
+    return read_table(settings.deployment.data_dir, table_spec("leaderboard"))
+
+
 def test_an_unexpected_failure_names_its_cause_and_place_where_it_fails(
     settings: Settings,
     instance: dg.DagsterInstance,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from assets.deployments import Deployment
 from models.registry import register_shipped
 from models.tracking import GATE_FIGURES, HEADLINES, RegistryStore, runs_view
 from simfoundry.commands import ui
+from simfoundry.commands.supervision import is_open, supervised
 
 RUNS = "text=rtl-engine-"
 
@@ -25,13 +25,13 @@ def address(deployment: Deployment) -> Iterator[str]:
     store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
     register_shipped(store, "rtl-engine")
     dagster_port, port = _free_ports(2)
-    server: subprocess.Popen[bytes] = ui._start(
-        ui._commands(deployment, dagster_port, port)["MLflow UI"], deployment
-    )
-    try:
+    command = ui._commands(deployment, dagster_port, port)["MLflow UI"]
+    with supervised() as servers:
+        servers.start(ui._server("MLflow UI", command, deployment))
+        for _ in servers.polls():
+            if is_open(port):
+                break
         yield f"http://127.0.0.1:{port}"
-    finally:
-        ui._stop([server])
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 from assets.deployments import Deployment
 from assets.instance import prepare_home
 from simfoundry.commands import ui
+from simfoundry.commands.supervision import supervised
 
 START_LIMIT_S = 300.0
 REFUSED = 403
@@ -27,14 +28,13 @@ def ports(deployment: Deployment) -> Iterator[dict[str, int]]:
     prepare_home(deployment)
     ports = dict(zip(PATHS, _free_ports(2), strict=True))
     commands = ui._commands(deployment, *ports.values())
-    servers = {name: ui._start(name, commands[name], deployment) for name in ports}
-    try:
-        for _ in ui._polls(servers, deployment):
+    with supervised() as servers:
+        for name in ports:
+            servers.start(ui._server(name, commands[name], deployment))
+        for _ in servers.polls():
             if ui.is_ready(*ports.values()):
                 break
         yield ports
-    finally:
-        ui._stop(list(servers.values()))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -21,6 +21,7 @@ import pytest
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from simfoundry.commands import ui
+from simfoundry.commands.supervision import Servers
 
 LOADED: dict[str, Any] = {"locationOrLoadError": {"__typename": "RepositoryLocation"}}
 NOT_LOADED = {
@@ -107,18 +108,18 @@ def test_a_configuration_that_is_not_accepted_is_said_before_a_server_starts(dep
 
 def test_a_server_that_ends_is_named_with_the_end_of_its_log(deployment: Deployment) -> None:
     script = "import sys; print('no such table'); sys.exit(3)"
-    server = ui._start("MLflow UI", [sys.executable, "-c", script], deployment)
-    server.wait()
+    servers = Servers()
+    servers.start(ui._server("MLflow UI", [sys.executable, "-c", script], deployment)).wait()
     message = r"(?s)MLflow UI ended with status 3 \(.*mlflow-ui.log\)\nno such table$"
     with pytest.raises(FoundryError, match=message):
-        next(ui._polls({"MLflow UI": server}, deployment))
+        next(servers.polls())
 
 
 @pytest.mark.slow
 def test_the_servers_end_with_a_command_that_is_killed(project: Path) -> None:
     script = (
         "import time; from assets.deployments import find_deployment; from simfoundry.commands import ui\n"
-        "server = ui._start('server', ['sleep', '600'], find_deployment())\n"
+        "server = ui._server('server', ['sleep', '600'], find_deployment()).start()\n"
         "print(server.pid, flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as command:

@@ -63,7 +63,7 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/cluster/catalogue.py Catalogue.replace _data_file
+        assets/catalogue.py Catalogue.replace _data_file
         assets/shared_tables.py file_hash scan_shared
         assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
@@ -84,10 +84,13 @@ REASONS = {
         assets/releases/batches.py read_configuration
         assets/releases/contents.py digest_of
         simfoundry/commands/sql.py _damage
+        simfoundry/commands/score.py ModelContent.of
+        assets/steps/predictors.py _trained_files
+        simfoundry/commands/team_servers.py Secrets.of
     """,
     "the kernel's own file": """
         assets/deployments.py _holders
-        assets/instance.py _start_time
+        assets/instance.py _boot _start_time
         pipelines/base/parquet_worker.py decode
         pipelines/base/sandbox/guardian.py end_marked
         pipelines/base/processes.py _children _process_bytes _process_ticks
@@ -100,7 +103,8 @@ REASONS = {
         pipelines/rtl/reuse/waveform.py write_vcd
         pipelines/base/sandbox/confinement.py _pipe
         simfoundry/cli/options.py explained.run
-        simfoundry/commands/ui.py _polls _start
+        simfoundry/commands/node.py serve_node
+        simfoundry/commands/supervision.py Server.start Servers.polls
     """,
     "bytes or an open file that the reader gave": """
         pipelines/onnx_models/reading.py _parsed

@@ -244,8 +244,8 @@ def print_model(options: Namespace) -> None:
     cores, core_s = options.nodes * options.cores, label_core_s()
     print(
         f"{options.nodes:,} nodes of {options.cores} cores, {core_s:.2f} core s of a label: "
-        f"{cores / core_s:,.0f} labels/s, {options.labels:,} labels in {options.labels * core_s / cores:,.0f} s "
-        "if nothing saturates.\n"
+        f"{cores / core_s:,.0f} labels/s, {options.labels:,} labels in "
+        f"{options.labels * core_s / cores:,.0f} s if nothing saturates.\n"
     )
     print_header("part", "asked for", "measured capacity", "saturated from, nodes")
     for part in resources(options):

@@ -3,9 +3,10 @@
     python -m tests.benchmarks.cluster_resume [--designs 100000] [--suite-designs 2000] [--local] [--record]
 
 Programs of a release are repeated under other ids with all their designs, labels, runs, inputs and loops:
-entries have the true size. Suites of some thousand designs are resumed one after the other, as the steps do it,
+entries have the true size. Suites of some thousand designs are resumed one after the other, as steps do it,
 in a process of its own: from the folder, from an object store with an empty folder, and once more with the
-folder that this filled. Nothing may be computed. With `--latency-ms` the time of a request to a farther store is added.
+folder that this filled. Nothing may be computed. With `--latency-ms` requests to the store take
+longer, as to a farther one.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.cluster_size [--rows 10000000] [--shard-rows 100000] [--local] [--record]
 
 Labels of a release are repeated under random ids, in files of the data folder. Each step is a process of its
-own: publication, shard by shard as steps publish and then all at once in another catalogue; queries as
-`simfoundry sql` answers them, from a project with an empty data folder; a fetch of all files into that folder.
+own: publication, shard by shard as steps publish, then all at once in another catalogue; queries as
+`simfoundry sql` answers them, from a project with an empty data folder; a fetch of all files into it.
 Servers are PostgreSQL and an S3 server on loopback, whose own processor time is not counted.
 """
 

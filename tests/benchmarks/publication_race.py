@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assets.cluster.catalogue import SHARD, Catalogue
+from assets.catalogue import SHARD, Catalogue
 from assets.figures import Figure
 from assets.shared_tables import file_hash
 from assets.stores import ENDPOINT_VARIABLE, KEY_VARIABLE, REGION_VARIABLE, SECRET_VARIABLE, open_sealed
@@ -41,7 +41,7 @@ RACE = "shards doubled or lost in races of publications, one racer killed"
 KILLED = 0
 """The racer that is killed between a put and its commit."""
 CONTEXT = multiprocessing.get_context("forkserver")  # libraries are loaded once for all racers
-CONTEXT.set_forkserver_preload(["assets.cluster.catalogue", "assets.figures", "tests.support.servers"])
+CONTEXT.set_forkserver_preload(["assets.catalogue", "assets.figures", "tests.support.servers"])
 STORE_VARIABLES = (KEY_VARIABLE, SECRET_VARIABLE, ENDPOINT_VARIABLE, REGION_VARIABLE)
 
 

@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from assets.cluster import catalogue as published
-from assets.cluster.catalogue import SHARD, Catalogue, CatalogueError
+from assets import catalogue as published
+from assets.catalogue import SHARD, Catalogue, CatalogueError
 from pipelines.schemas import (
     SchemaError,
     SplitRow,
@@ -207,8 +207,8 @@ def test_the_time_of_a_publication_follows_the_shards_not_the_history(
     catalogue: Catalogue, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most, kept = 4, 3
-    monkeypatch.setattr("assets.cluster.catalogue.KEPT_STATES", kept)
-    monkeypatch.setattr("assets.cluster.catalogue.MERGED_MANIFESTS", most)
+    monkeypatch.setattr("assets.catalogue.KEPT_STATES", kept)
+    monkeypatch.setattr("assets.catalogue.MERGED_MANIFESTS", most)
     for count in range(1, 2 * most + 2):
         catalogue.publish(SPEC, "a", write("a", count))
     found = catalogue.table("splits")
@@ -404,7 +404,7 @@ def test_a_catalogue_rejects_a_name_that_is_no_file(catalogue: Catalogue, write:
 
 
 def test_a_database_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assets.cluster.catalogue.CONNECT_S", 0.1)
+    monkeypatch.setattr("assets.catalogue.CONNECT_S", 0.1)
     with pytest.raises(CatalogueError, match="Connection refused") as error:
         Catalogue(f"file://{tmp_path}/store", "postgresql://someone:geheim@127.0.0.1:9/foundry")
     assert "geheim" not in str(error.value)

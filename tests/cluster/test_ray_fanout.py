@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 pytest.importorskip("ray", reason="the extra `cluster` is not installed")
@@ -130,13 +131,24 @@ def test_other_code_on_a_node_is_refused(fanout: RayFanout, monkeypatch: pytest.
 
 def test_a_killed_node_is_named_and_the_others_go_on(cluster: Any, fanout: RayFanout, tmp_path: Path) -> None:
     node = add_node(cluster)
+    [raylet] = node.all_processes["raylet"]
+    killed: list[str] = []
 
-    def kill_at(progress: Progress) -> None:
-        if progress.done == 3:
+    def kill_at_work(progress: Progress) -> None:
+        """End the node while an item is under way on it."""
+        del progress
+        if killed:
+            return
+        workers = {str(child.pid) for child in psutil.Process(raylet.process.pid).children()}
+        begun = sorted(path.name for path in tmp_path.iterdir())
+        if any(name.rpartition("-")[2] in workers for name in begun[-3:]):
+            killed.extend(begun)
             kill_node(node)
 
-    work = partial(wait, seconds=0.3, folder=tmp_path)
-    assert run_all("waits", range(24), work, workers=1, on_progress=kill_at) == list(range(24))
+    work = partial(wait, seconds=0.5, folder=tmp_path)
+    items = range(100, 148)
+    assert run_all("waits", items, work, workers=1, on_progress=kill_at_work) == list(items)
+    assert killed
     assert fanout.faults
     assert all(fault.startswith("waits: ") for fault in fanout.faults)
 
@@ -176,7 +188,7 @@ def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, reposi
     environment = {**os.environ, "PYTHONPATH": str(repository)}
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE) as driver:
         try:
-            pids = _wait_for_pids(tmp_path, 2)
+            pids = wait_for_pids(tmp_path, 2)
             driver.send_signal(signal.SIGINT)
             _, said = driver.communicate(timeout=60)
         finally:
@@ -188,7 +200,7 @@ def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, reposi
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def _wait_for_pids(folder: Path, count: int) -> list[int]:
+def wait_for_pids(folder: Path, count: int) -> list[int]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         texts = [path.read_text() for path in folder.iterdir() if path.is_file()]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.cluster.catalogue import Catalogue, CatalogueError
+from assets.catalogue import Catalogue, CatalogueError
 from assets.stores import open_sealed
 from pipelines.base.cache import ContentCache
 from pipelines.base.sealing import StoreError

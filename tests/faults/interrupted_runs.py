@@ -186,7 +186,7 @@ class Findings:
         elif tables not in (self.reference.before, after):
             changed = sorted(t for t in {*tables, *after} if tables.get(t) != after.get(t))
             self.faults.append(f"{moment}: tables neither of before nor of after: {', '.join(changed)}")
-        if left := _left(project):
+        if left := processes_left(project):
             self.faults.append(f"{moment}: processes left: {left}")
 
     def compare(self, project: Path, ended: Ended) -> None:
@@ -278,7 +278,7 @@ def _says_no_more(row: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
     return all(value is None or value == expected[name] for name, value in row.items())
 
 
-def _left(project: Path) -> list[str]:
+def processes_left(project: Path) -> list[str]:
     """Command lines of processes that still work in a project, once they had time to end."""
     deadline = time.monotonic() + ENDING_S
     while (left := list(_working_in(project))) and time.monotonic() < deadline:

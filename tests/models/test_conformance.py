@@ -54,6 +54,12 @@ class _Reversed(MedianPredictor):
         return [{**self.medians, "area_um2_low": 3e9, "area_um2_high": 2e9} for _ in rows]
 
 
+class _Partial(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        values = {name: value for name, value in self.medians.items() if name != "area_um2"}
+        return [Estimate(values=values, outside_training=()) for _ in queries]
+
+
 class _Silent(MedianPredictor):
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
         return None  # type: ignore[return-value]
@@ -108,6 +114,23 @@ def _drawn(data: TrainingInput) -> Trained:
     return replace(train(data), files=ModelFiles(card={"medians": {}, "noise": noise}, arrays={}))
 
 
+def _with_array_in_card(data: TrainingInput) -> Trained:
+    return replace(train(data), files=ModelFiles(card={"medians": np.ones(3)}, arrays={}))
+
+
+def _with_predicted(data: TrainingInput, value: Any) -> Trained:
+    trained = train(data)
+    return replace(trained, predictions=[replace(one, predicted=value) for one in trained.predictions])
+
+
+def _with_words(data: TrainingInput) -> Trained:
+    return _with_predicted(data, "12")
+
+
+def _with_a_huge_number(data: TrainingInput) -> Trained:
+    return _with_predicted(data, 10**400)
+
+
 def _without_weights(data: TrainingInput) -> Trained:
     return replace(train(data), files=ModelFiles(card={}, arrays={}))
 
@@ -136,6 +159,16 @@ class _Unlike(Options):
     words: frozenset[str] = frozenset({"a"})
 
 
+@dataclass(kw_only=True)
+class _Thawed:
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Nested(Options):
+    sizes: tuple[tuple[int, ...], ...] = ((1, 2),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Required(Options):
     width: int
@@ -153,13 +186,46 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
 @pytest.mark.parametrize(
     ("spec", "check", "problem"),
     [
-        (replace(PREDICTOR, options=_Required), "options", "TypeError: "),
-        (replace(PREDICTOR, options=_Unlike), "options-json", "TypeError: "),
+        (
+            replace(PREDICTOR, options=_Required),
+            "options",
+            "option width of _Required has no default; accepted: width: TYPE = VALUE",
+        ),
+        (
+            replace(PREDICTOR, options=_Thawed),
+            "options",
+            "options are no frozen dataclass: _Thawed; accepted: @dataclass(frozen=True, kw_only=True) above",
+        ),
+        (
+            replace(PREDICTOR, options=_Unlike),
+            "options-json",
+            "option words is no JSON: frozenset({'a'}) of type frozenset; accepted: finite numbers, text",
+        ),
+        (
+            replace(PREDICTOR, options=_Nested),
+            "options-json",
+            "option sizes does not survive JSON: ((1, 2),) of type tuple became ([1, 2],) of type tuple; acc",
+        ),
         (replace(PREDICTOR, options=_Forgetful), "key", "the training key does not follow option factor"),
         (
             replace(PREDICTOR, train_with=_drawn),
             "repetition",
-            "two trainings with one seed differ in model.j",
+            "two trainings with one seed differ in model.json (the card of the ModelFiles); accepted: equal ",
+        ),
+        (
+            replace(PREDICTOR, train_with=_with_array_in_card),
+            "training",
+            "PredictorError: card of the ModelFiles: Object of type ndarray is not JSON serializable; accept",
+        ),
+        (
+            replace(PREDICTOR, train_with=_with_words),
+            "training",
+            "PredictorError: predicted area_um2 of prediction 0: '12' of type str; accepted: a finite number",
+        ),
+        (
+            replace(PREDICTOR, train_with=_with_a_huge_number),
+            "training",
+            "PredictorError: predicted area_um2 of prediction 0: 1000000",
         ),
         (
             replace(PREDICTOR, train_with=_without_weights),
@@ -199,6 +265,11 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             _loading(_Mute),
             "answers",
             "PredictorError: answer returned None at place 0; accepted: one dict of columns per row",
+        ),
+        (
+            _loading(_Partial),
+            "answers",
+            "area_um2 is missing from an answer; accepted: ",
         ),
         (_loading(_Short), "answers", "2 rows got 1 answers; accepted: one per row"),
         (_loading(_Single), "answers", "area_um2 is no finite number: np.float32("),
@@ -263,11 +334,19 @@ def test_a_count_below_1_is_named_where_its_ends_are_reversed(lasting_data_dir: 
         ({"name": 5}, "name: 5 of type int; accepted: letters"),
         ({"version": 1}, 'version: 1 of type int; accepted: text in quotes, as "1"'),
         ({"description": " "}, "description: ' '; accepted: text in quotes"),
-        ({"options": Options()}, "options: Options("),
+        (
+            {"options": Options()},
+            "options: an object of Options; accepted: the class of the options, Options without ()",
+        ),
+        ({"options": 5}, "options: 5 of type int; accepted: the class of the options"),
         ({"task": None}, "task: None of type NoneType; accepted: a Task"),
         ({"load_with": None}, "load_with: None of type NoneType; accepted: a function"),
         ({"libraries": "numpy"}, "libraries: 'numpy'; accepted: a tuple of distributions, as (\"numpy\",)"),
-        ({"libraries": ("no-such",)}, "libraries: no such distribution is installed: 'no-such'"),
+        ({"libraries": ("no-such",)}, "libraries: no such distribution is installed: 'no-such'; accepted: "),
+        (
+            {"task": replace(PREDICTOR.task, level="deep")},
+            "task: level 'deep'; accepted: text, static, hls, run",
+        ),
         ({"answers": ()}, "answers: () of type tuple; accepted: a tuple of Column, one at least"),
         ({"answers": PREDICTOR.answers * 2}, "answers: column area_um2 is declared twice"),
     ],
@@ -422,6 +501,14 @@ def test_a_wrong_field_is_named_with_its_line(lasting_data_dir: Path, tmp_path: 
     line = 1 + file.read_text().splitlines().index("    version=1,")
     first = _check(file, lasting_data_dir).stdout.splitlines()[0]
     assert first == f'declaration: version: 1 of type int; accepted: text in quotes, as "1" (mine.py:{line})'
+
+
+def test_a_wrong_task_is_a_finding_of_its_declaration(lasting_data_dir: Path, tmp_path: Path) -> None:
+    file = _written(tmp_path, "    task=TASK", '    task="labels"')
+    result = _check(file, lasting_data_dir)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("declaration: task: 'labels'; accepted: a Task (mine.py:")
+    assert "Traceback" not in result.stderr
 
 
 def test_an_early_error_has_its_place_in_json(tmp_path: Path) -> None:

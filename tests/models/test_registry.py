@@ -499,3 +499,22 @@ def test_shipped_weights_are_the_first_champions_and_are_registered_once(
         assert served.predict(pd.DataFrame([columns])).loc[0, "power_mw"] > 0
     again = register_shipped(own)
     assert [(r.version, r.became_champion) for r in again] == [("1", False)] * len(first)
+
+
+def test_two_processes_that_register_one_outcome_at_once_leave_one_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RegistryStore(
+        tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "mlartifacts"
+    )
+    [first] = register_shipped(store, "rtl-engine")
+    look, looks = registry._version_of_key, iter([True])
+
+    def look_too_early(*arguments: Any) -> Any:
+        return None if next(looks, False) else look(*arguments)
+
+    monkeypatch.setattr(registry, "_version_of_key", look_too_early)
+    [second] = register_shipped(store, "rtl-engine")
+    assert (second.version, second.is_champion) == (first.version, True)
+    assert [model.version for model in registered_models(store)] == [first.version]
+    assert [row.version for row in promotion_rows(store)] == [first.version]

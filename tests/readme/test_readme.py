@@ -13,7 +13,8 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
 MOST_NOT_RUN = 6
 SERVER = "simfoundry ui"
+NODE = "simfoundry node"
+HEAD = "127.0.0.1:6379"
+"""What the page says; the test takes a free port, and memory that every machine of tests has."""
 READY = "ready"
 _PAGE = r"http://\S+"
 WAIT_S = 300.0
@@ -85,7 +89,17 @@ def test_a_block_does_what_the_page_says(block: Block, project: Project) -> None
     if block.language == "python":
         _run_python(block, project)
         return
+    with ExitStack() as nodes:
+        _run_commands(block, project, nodes)
+
+
+def _run_commands(block: Block, project: Project, nodes: ExitStack) -> None:
+    port = _free_port()
     for command in read_commands(block):
+        command = replace(command, text=command.text.replace(HEAD, f"127.0.0.1:{port}"))
+        if command.text.startswith(NODE):
+            nodes.enter_context(_node(command, project, port))
+            continue
         printed = _served(command, project) if command.text.startswith(SERVER) else _run(command, project)
         assert agrees(command.output, printed), (
             f"README.md:{block.line}: $ {command.text}\nsays:\n{masked(command.output)}\nprints:\n{printed}"
@@ -97,6 +111,23 @@ def _run(command: Command, project: Project) -> str:
     printed, _ = process.communicate()
     assert process.returncode == 0, f"$ {command.text} ended with {process.returncode}:\n{printed}"
     return printed
+
+
+@contextmanager
+def _node(command: Command, project: Project, port: int) -> Iterator[None]:
+    """Start a command that the page puts in the background, and end it with the block."""
+    words, _, _ = command.text.partition("&")
+    own = f"--node-memory 8 --port {port}"
+    process = project.start(words.replace(NODE, f"exec {NODE} {own}", 1))
+    assert process.stdout is not None
+    try:
+        lines = [process.stdout.readline()]
+        assert lines == [f"{READY}\n"], lines + process.stdout.readlines()
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0
 
 
 def _served(command: Command, project: Project) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 POSTGRES_USER = "postgres"
+LOOPBACK = "127.0.0.1"
 STARTS_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
 
@@ -69,8 +70,11 @@ def rclone() -> str | None:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[PostgresServer]:
-    """Serve an empty PostgreSQL from a new folder."""
+def postgres(folder: Path, host: str = LOOPBACK) -> Iterator[PostgresServer]:
+    """Serve an empty PostgreSQL from a new folder.
+
+    Args: host: address of this machine; its network may connect.
+    """
     programs, port, password = postgres_folder(), free_port(), secrets.token_urlsafe(24)
     assert programs is not None
     account: dict[str, Any] = {}
@@ -88,6 +92,9 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
     initdb += [f"--pwfile={secret}", "--no-sync", "--encoding=UTF8", "--locale=C"]
     subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **account)
     secret.unlink()
+    if host != LOOPBACK:
+        with (data / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all samenet scram-sha-256\n")
     command = [
         str(programs / "postgres"),
         "-D",
@@ -95,12 +102,12 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
         "-p",
         str(port),
         "-c",
-        "listen_addresses=127.0.0.1",
+        f"listen_addresses={host}",
     ]
     command += ["-c", f"unix_socket_directories={folder}", "-c", "max_connections=200", "-c", "fsync=off"]
-    process = start_postgres(command, account, folder, port)
+    process = start_postgres(command, account, folder, port, host)
     server = PostgresServer(
-        url=f"postgresql://foundry:{password}@127.0.0.1:{port}",
+        url=f"postgresql://foundry:{password}@{host}:{port}",
         command=command,
         account=account,
         folder=folder,
@@ -113,20 +120,20 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
 
 
 def start_postgres(
-    command: Sequence[str], account: Mapping[str, Any], folder: Path, port: int
+    command: Sequence[str], account: Mapping[str, Any], folder: Path, port: int, host: str = LOOPBACK
 ) -> subprocess.Popen[bytes]:
     """Start a PostgreSQL server of a folder that was initialised, and wait until it answers."""
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **account)
     programs = Path(command[0]).parent
-    ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
+    ready = [str(programs / "pg_isready"), "-q", "-h", host, "-p", str(port)]
     _wait(process, lambda: subprocess.run(ready, check=False).returncode == 0, folder / "log")
     return process
 
 
 @contextmanager
 def s3_server(
-    folder: Path, buckets: Sequence[str] = ("foundry",), port: int | None = None
+    folder: Path, buckets: Sequence[str] = ("foundry",), port: int | None = None, host: str = LOOPBACK
 ) -> Iterator[S3Server]:
     """Serve a folder as buckets of S3."""
     program, port = rclone(), port or free_port()
@@ -134,13 +141,13 @@ def s3_server(
     for bucket in buckets:
         (folder / "buckets" / bucket).mkdir(parents=True, exist_ok=True)
     key, secret = f"key{secrets.token_hex(12)}", f"secret{secrets.token_hex(16)}"
-    command = [program, "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", f"{key},{secret}"]
+    command = [program, "serve", "s3", "--addr", f"{host}:{port}", "--auth-key", f"{key},{secret}"]
     command += ["--vfs-cache-mode", "off", "--config", os.devnull, str(folder / "buckets")]
-    process = start_s3(command, folder, port)
+    process = start_s3(command, folder, port, host)
     variables = {
         "AWS_ACCESS_KEY_ID": key,
         "AWS_SECRET_ACCESS_KEY": secret,
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
         "AWS_REGION": "us-east-1",
     }
     try:
@@ -149,19 +156,21 @@ def s3_server(
         end(process, signal.SIGTERM)
 
 
-def start_s3(command: Sequence[str], folder: Path, port: int) -> subprocess.Popen[bytes]:
+def start_s3(
+    command: Sequence[str], folder: Path, port: int, host: str = LOOPBACK
+) -> subprocess.Popen[bytes]:
     """Start an S3 server, and wait until it answers."""
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
-    _wait(process, lambda: _listens(port), folder / "log")
+    _wait(process, lambda: _listens(host, port), folder / "log")
     return process
 
 
-def end(process: subprocess.Popen[bytes], by: signal.Signals) -> None:
+def end(process: subprocess.Popen[bytes], by: signal.Signals, within_s: float = ENDS_WITHIN_S) -> None:
     """End a server by its process id, and wait for it."""
     process.send_signal(by)
     try:
-        process.wait(ENDS_WITHIN_S)
+        process.wait(within_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -174,10 +183,10 @@ def free_port() -> int:
         return int(own.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def _listens(host: str, port: int) -> bool:
     with socket.socket() as own:
         own.settimeout(1)
-        return own.connect_ex(("127.0.0.1", port)) == 0
+        return own.connect_ex((host, port)) == 0
 
 
 def _wait(process: subprocess.Popen[bytes], is_ready: Callable[[], bool], log: Path) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
+import math
 import random
 import re
 import time
@@ -185,10 +186,12 @@ class Catalogue:
     Attributes:
         store: URL of the store.
         database: URL of the database, with its password.
+        name: of the catalogue; a database may have several, of a store each.
     """
 
     store: str
     database: str = field(repr=False)
+    name: str = NAME
     _client: Any = field(default=None, repr=False)
     _sql: Any = field(default=None, repr=False)
     _states: dict[tuple[str, str], tuple[str, TableState]] = field(
@@ -206,7 +209,7 @@ class Catalogue:
 
     def _connect(self) -> SqlCatalog:
         uri = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", self.database)
-        sql = SqlCatalog(NAME, **_file_properties(self.store), uri=uri, pool_pre_ping="true")
+        sql = SqlCatalog(self.name, **_file_properties(self.store), uri=uri, pool_pre_ping="true")
         for room in ROOMS:
             try:
                 sql.create_namespace_if_not_exists(room)
@@ -386,7 +389,7 @@ class Catalogue:
         def query() -> dict[tuple[str, str], str]:
             columns = select(Rows.table_namespace, Rows.table_name, Rows.metadata_location)
             with self._sql.engine.connect() as connection:
-                rows = connection.execute(columns.where(Rows.catalog_name == NAME)).all()
+                rows = connection.execute(columns.where(Rows.catalog_name == self.name)).all()
             return {(room, name): location for room, name, location in rows if room in ROOMS}
 
         return _patiently(self, query)
@@ -515,7 +518,7 @@ class Catalogue:
 
     def _objects(self, limit: datetime) -> Iterator[tuple[str, int]]:
         """Yield name and size of the objects of tables that are older than a time."""
-        with answering(self.store):
+        with answering(self.store, slow_s=math.inf):
             for room in ROOMS:
                 for group in self._client.list(f"{room}/"):
                     yield from ((o["path"], o["size"]) for o in group if o["last_modified"] < limit)
