@@ -47,6 +47,7 @@ from pipelines.schemas import DesignRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.harness import (
     ROOT,
+    Apart,
     options_parser,
     print_header,
     print_machine,
@@ -254,7 +255,7 @@ def main() -> None:
                 "store, folder filled": (folder / "cold", store),
             }
             print_header("cache", "s", "processor s", "peak MiB", "entries per s", "designs, labels")
-            results = {}
+            results = dict[str, Apart]()
             for way, (own, url) in ways.items():
                 one = run_apart(
                     partial(resume, suites, own, url, options.latency_ms / 1000), timeout_s=options.timeout_s
@@ -272,7 +273,7 @@ def main() -> None:
     if options.record and not options.local:
         _record(
             "entries of designs, labels and configurations",
-            {"designs": one.result[0], "entries": entries, "bytes": size},
+            {"designs": results["folder"].result[0], "entries": entries, "bytes": size},
         )
         for way, one in results.items():
             _record(way, {**one.values, "entries per s": round(entries / one.wall_s)})
