@@ -24,10 +24,12 @@ from pathlib import Path
 from assets.cluster.ray_fanout import connected
 from assets.figures import Figure, Value, read_figures
 from assets.settings import Cluster
+from assets.steps import step_named
 from pipelines.base.cache import ContentCache
 from pipelines.base.workers import fanning_out, run_all
 from pipelines.dataset.labelling import LabelContext, LabelOptions
 from pipelines.dataset.labelling.label import label_compiled
+from pipelines.schemas import table_spec
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.cluster_efficiency import do_nothing, drawn_designs
 from tests.benchmarks.harness import ROOT, options_parser, print_header, print_machine, print_row, processor_s
@@ -155,7 +157,7 @@ def resources(options: Namespace) -> list[Resource]:
     driver_s = driver_label_s()
     entries = of_design("entries")
     traffic = of_design("bytes to a worker") + of_design("bytes of the result")
-    commits = labels / options.shard_designs * options.transactions
+    commits = labels / options.shard_designs * suite_transactions()
     in_memory = HEAD_GIB * 2**20 - 1024 * of_tasks("head, MiB at start")
     parts = [
         Resource(name="rows of labels in the driver", demand=labels, capacity=1 / driver_s, unit="labels/s"),
@@ -200,6 +202,12 @@ def resources(options: Namespace) -> list[Resource]:
         ),
     ]
     return sorted(parts, key=lambda part: part.capacity / part.demand)
+
+
+def suite_transactions() -> int:
+    """Return transactions that publish designs and labels of a suite: one per table, wall-clock ones too."""
+    specs = [table_spec(table) for name in ("designs", "labels") for table in step_named(name).tables]
+    return sum(1 + spec.has_measured for spec in specs)
 
 
 def label_core_s() -> float:
@@ -260,9 +268,6 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=1_000_000)
     parser.add_argument("--batch-s", type=float, default=Cluster(kind="ray").batch_s)
     parser.add_argument("--shard-designs", type=int, default=2_000, help="designs of a suite")
-    parser.add_argument(
-        "--transactions", type=int, default=7, help="of a suite: its tables, wall-clock ones too"
-    )
     parser.add_argument("--core-price", type=float, default=0.04, help="dollars per core hour")
     parser.add_argument("--storage-price", type=float, default=0.023, help="dollars per GB and month")
     parser.add_argument("--put-price", type=float, default=0.005, help="dollars per 1,000")

@@ -47,6 +47,7 @@ from pipelines.schemas import DesignRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.harness import (
     ROOT,
+    Apart,
     options_parser,
     print_header,
     print_machine,
@@ -145,10 +146,14 @@ def _mapping(design: DesignRow) -> dict[str, Any]:
     }
 
 
-def write_entries(model: _Model, number: int, entries: LabelCache) -> ProgramRow:
-    """Store what the steps store of a program that is like a model. Returns: the program."""
+def program_like(model: _Model, number: int) -> ProgramRow:
+    """Return the program of a model under another id."""
+    return replace(model.program, program_id=f"{number:08x}{model.program.program_id[8:]}")
+
+
+def write_entries(model: _Model, program: ProgramRow, entries: LabelCache) -> None:
+    """Store what the steps store of a program that is like a model."""
     cache = entries.cache
-    program = replace(model.program, program_id=f"{number:08x}{model.program.program_id[8:]}")
     cache.put("configurations", configurations_key(program, SPACE), model.mappings)
     configurations = program_configurations(program, SPACE, liberty=LIBERTY, cache=cache)
     assert isinstance(configurations, list)
@@ -161,11 +166,11 @@ def write_entries(model: _Model, number: int, entries: LabelCache) -> ProgramRow
         designs.append(design)
         labels = labels.replace(like.design_id, name)
     cache.put(KIND, entries.key(program, designs), json.loads(labels))
-    return program
 
 
 def write_cache(folder: Path, designs: int, suite_designs: int, release: Path) -> Suites:
-    """Fill a cache. Returns: programs by suite."""
+    """Fill a cache, unless an earlier run filled it likewise. Returns: programs by suite."""
+    whole = folder / f"whole-{designs}-{suite_designs}"
     models = read_models(release, suite_designs)
     entries = label_cache(models[0].designs, context_of(ContentCache(folder=folder)))
     suites: list[list[ProgramRow]] = []
@@ -176,9 +181,12 @@ def write_cache(folder: Path, designs: int, suite_designs: int, release: Path) -
         if not suites or in_suite >= suite_designs:
             suites.append([])
             in_suite = 0
-        suites[-1].append(write_entries(model, number, entries))
+        suites[-1].append(program_like(model, number))
+        if not whole.exists():
+            write_entries(model, suites[-1][-1], entries)
         in_suite += len(model.designs)
         count += len(model.designs)
+    whole.touch()
     return suites
 
 
@@ -224,6 +232,7 @@ def main() -> None:
     parser.add_argument("--designs", type=int, default=100_000)
     parser.add_argument("--suite-designs", type=int, default=2_000)
     parser.add_argument("--release", type=Path, default=ROOT / "releases" / "v2")
+    parser.add_argument("--cache", type=Path, help="folder that keeps the entries for a repetition")
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--local", action="store_true", help="a folder instead of an S3 server")
     parser.add_argument("--timeout-s", type=float, default=1200.0, help="of each way")
@@ -233,7 +242,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="resume-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL's own user reads its folder
-        cache = folder / "cache"
+        cache = options.cache or folder / "cache"
         suites = write_cache(cache, options.designs, options.suite_designs, options.release)
         with places(folder, is_local=options.local) as place:
             store, _ = place("resume")
@@ -246,7 +255,7 @@ def main() -> None:
                 "store, folder filled": (folder / "cold", store),
             }
             print_header("cache", "s", "processor s", "peak MiB", "entries per s", "designs, labels")
-            results = {}
+            results = dict[str, Apart]()
             for way, (own, url) in ways.items():
                 one = run_apart(
                     partial(resume, suites, own, url, options.latency_ms / 1000), timeout_s=options.timeout_s
@@ -264,7 +273,7 @@ def main() -> None:
     if options.record and not options.local:
         _record(
             "entries of designs, labels and configurations",
-            {"designs": one.result[0], "entries": entries, "bytes": size},
+            {"designs": results["folder"].result[0], "entries": entries, "bytes": size},
         )
         for way, one in results.items():
             _record(way, {**one.values, "entries per s": round(entries / one.wall_s)})
