@@ -15,7 +15,6 @@ manifest and in the path: two shards of equal rows are two objects, since Iceber
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
 import math
 import random
@@ -31,20 +30,26 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.fs
-import pyarrow.parquet as pq
 
 from assets.errors import FoundryError, needing
+from assets.iceberg_tables import (
+    ReplaceFiles,
+    create_table,
+    data_file_of,
+    declared_schema,
+    evolve_table,
+    expire_states,
+    file_properties,
+    hash_of,
+    live_files,
+    referenced_objects,
+)
 from assets.stores import (
-    ENDPOINT_VARIABLE,
-    KEY_VARIABLE,
-    REGION_VARIABLE,
-    SECRET_VARIABLE,
-    credentials,
     hide_secrets,
     open_client,
     require_store_url,
 )
-from pipelines.base.identity import canonical_json, text_sha256
+from pipelines.base.identity import canonical_json, file_sha256, text_sha256
 from pipelines.base.sealing import answering, put_if_absent
 from pipelines.schemas import SchemaError, TableSpec
 
@@ -57,35 +62,10 @@ with needing("cluster"):
         TableAlreadyExistsError,
         ValidationException,
     )
-    from pyiceberg.io.pyarrow import (
-        _check_pyarrow_schema_compatible,
-        compute_statistics_plan,
-        data_file_statistics_from_parquet_metadata,
-        parquet_path_to_id_mapping,
-    )
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestFile
-    from pyiceberg.partitioning import PartitionField, PartitionSpec
-    from pyiceberg.schema import Schema
-    from pyiceberg.table import Table, TableProperties
-    from pyiceberg.table.name_mapping import create_mapping_from_schema
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import Table
     from pyiceberg.table.snapshots import Operation
-    from pyiceberg.table.update.snapshot import (
-        ExpireSnapshots,
-        _ManifestMergeManager,
-        _OverwriteFiles,
-    )
-    from pyiceberg.transforms import IdentityTransform
-    from pyiceberg.typedef import Record
-    from pyiceberg.types import (
-        BooleanType,
-        DoubleType,
-        IcebergType,
-        ListType,
-        LongType,
-        NestedField,
-        PrimitiveType,
-        StringType,
-    )
+    from pyiceberg.table.update.snapshot import ExpireSnapshots
     from sqlalchemy.exc import SQLAlchemyError
 
 NAME = "simfoundry"
@@ -93,12 +73,9 @@ TABLES = "tables"
 MEASURED = "measured"
 """Namespace of wall-clock columns, which are no part of the identity of a table."""
 ROOMS = (TABLES, MEASURED)
-SHARD = "_shard"
 PROPERTY = "simfoundry."
 """Before names of properties of a snapshot: table, shard, sha256."""
 
-MERGED_MANIFESTS = 20
-"""Manifests are merged from this number on: publications read all of them."""
 KEPT_STATES = 10
 """Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of
 them fifteen times per transaction."""
@@ -116,52 +93,12 @@ REFRESHED_S = 6 * 3600
 SWEPT_AFTER = timedelta(hours=24)
 """Age from which an object that nothing references is swept; above it no publication is still under way."""
 
-_PROPERTIES: Mapping[str, str] = {
-    "format-version": "2",
-    TableProperties.COMMIT_NUM_RETRIES: "0",  # PyIceberg's own would repeat without reading the shard again
-    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
-    TableProperties.METADATA_PREVIOUS_VERSIONS_MAX: "20",
-}
 _LOG = logging.getLogger(__name__)
-logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)  # a file without rows has no statistics
 _T = TypeVar("_T")
 
 
 class CatalogueError(FoundryError):
     """The catalogue cannot be read or written; the message says why, without passwords."""
-
-
-class _ReplaceFiles(_OverwriteFiles):
-    """PyIceberg's transaction of removed and added files, with few manifests.
-
-    PyIceberg 0.12 carries the manifests that only say what was removed along for ever, and merges those of
-    appended files alone; the time of a publication would grow with their number.
-    """
-
-    def _deleted_entries(self) -> list[ManifestEntry]:
-        return super()._deleted_entries() if self._deleted_data_files else []
-
-    def _existing_manifests(self) -> list[ManifestFile]:
-        if self._deleted_data_files:
-            return super()._existing_manifests()
-        snapshot = self._transaction.table_metadata.snapshot_by_name(self._target_branch)
-        return snapshot.manifests(self._io) if snapshot else []
-
-    def _process_manifests(self, manifests: list[ManifestFile]) -> list[ManifestFile]:
-        live = [
-            manifest
-            for manifest in manifests
-            if manifest.has_added_files()
-            or manifest.has_existing_files()
-            or manifest.added_snapshot_id in (None, self._snapshot_id)
-        ]
-        merging = _ManifestMergeManager(
-            target_size_bytes=TableProperties.MANIFEST_TARGET_SIZE_BYTES_DEFAULT,
-            min_count_to_merge=MERGED_MANIFESTS,
-            merge_enabled=True,
-            snapshot_producer=self,
-        )
-        return merging.merge_manifests(live)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +146,7 @@ class Catalogue:
 
     def _connect(self) -> SqlCatalog:
         uri = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", self.database)
-        sql = SqlCatalog(self.name, **_file_properties(self.store), uri=uri, pool_pre_ping="true")
+        sql = SqlCatalog(self.name, **file_properties(self.store), uri=uri, pool_pre_ping="true")
         for room in ROOMS:
             try:
                 sql.create_namespace_if_not_exists(room)
@@ -247,7 +184,7 @@ class Catalogue:
             _require_shard(shard)
         present = self.state(spec.name, measured=measured).shards
         paths = {shard: path for shard, path in changes.items() if path is not None}
-        hashes = {shard: _file_hash(path) for shard, path in paths.items()}
+        hashes = {shard: file_sha256(path) for shard, path in paths.items()}
         if all(present.get(shard) == hashes.get(shard) for shard in changes):
             return False
         new = {
@@ -300,14 +237,14 @@ class Catalogue:
         """
         table = self._table(change.spec, change.room)
         entries = self._entries(table)
-        added = {s: file for s, file in change.files.items() if _hash_of(entries.get(s)) != change.hashes[s]}
+        added = {s: file for s, file in change.files.items() if hash_of(entries.get(s)) != change.hashes[s]}
         removed = {s: entries[s] for s in (*added, *change.removed) if s in entries}
         if not added and not removed:
             return False
-        files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
+        files = [data_file_of(table, shard, url, path) for shard, (url, path) in added.items()]
         former = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
         with table.transaction() as transaction:
-            replacing = _ReplaceFiles(
+            replacing = ReplaceFiles(
                 operation=Operation.OVERWRITE if entries else Operation.APPEND,
                 transaction=transaction,
                 io=table.io,
@@ -330,15 +267,15 @@ class Catalogue:
 
         Raises: SchemaError: a declared column has another type there.
         """
-        declared = _declared(spec, measured=room == MEASURED)
+        declared = declared_schema(spec, measured=room == MEASURED)
         try:
             table = self._load((room, spec.name))
         except NoSuchTableError:
             try:
-                return self._create(declared, room, spec.name)
+                return create_table(self._sql, (room, spec.name), self._location(room, spec.name), declared)
             except TableAlreadyExistsError:
                 table = self._load((room, spec.name))
-        return _evolved(table, declared)
+        return evolve_table(table, declared)
 
     def _load(self, identity: tuple[str, str]) -> Table:
         """Return a table as it is now.
@@ -354,19 +291,6 @@ class Catalogue:
 
     def _location(self, room: str, name: str) -> str:
         return f"{self.store}/{room}/{name}"
-
-    def _create(self, declared: Schema, room: str, name: str) -> Table:
-        partition = PartitionField(
-            source_id=_SHARD_ID, field_id=1000, transform=IdentityTransform(), name=SHARD
-        )
-        mapping = create_mapping_from_schema(declared).model_dump_json()
-        return self._sql.create_table(
-            (room, name),
-            schema=declared,
-            location=self._location(room, name),
-            partition_spec=PartitionSpec(partition),
-            properties={**_PROPERTIES, TableProperties.DEFAULT_NAME_MAPPING: mapping},
-        )
 
     def table(self, name: str, *, measured: bool = False) -> Table | None:
         """Return the Iceberg table of a table, for any reader of Iceberg; None when there is none.
@@ -427,7 +351,7 @@ class Catalogue:
         table = _patiently(self, lambda: self._load(identity))
         entries = _patiently(self, lambda: self._entries(table))
         state = TableState(
-            shards={shard: _hash_of(entry) or "" for shard, entry in sorted(entries.items())},
+            shards={shard: hash_of(entry) or "" for shard, entry in sorted(entries.items())},
             rows=sum(entry.record_count for entry in entries.values()),
             files={shard: entry.file_path for shard, entry in sorted(entries.items())},
         )
@@ -446,7 +370,7 @@ class Catalogue:
         for manifest in snapshot.manifests(table.io) if snapshot else ():
             if manifest.has_added_files() or manifest.has_existing_files():
                 path = manifest.manifest_path
-                read[path] = known[path] if path in known else _live_files(table, manifest)
+                read[path] = known[path] if path in known else live_files(table, manifest)
         self._manifests[table.name()] = read
         files = [file for own in read.values() for file in own]
         entries = {str(file.partition[0]): file for file in files}
@@ -490,7 +414,7 @@ class Catalogue:
     def _file_system(self) -> Any:
         from pyiceberg.io.fsspec import FsspecFileIO
 
-        return FsspecFileIO(_file_properties(self.store)).get_fs(self.store.partition(":")[0])
+        return FsspecFileIO(file_properties(self.store)).get_fs(self.store.partition(":")[0])
 
     # ---- sweeping ------------------------------------------------------------------------------------
 
@@ -508,8 +432,8 @@ class Catalogue:
         for room, name in self.locations():
             table = _patiently(self, lambda own=(room, name): self._load(own))
             if delete:
-                table = _patiently(self, lambda own=table: _expired(own, limit))
-            referenced |= _referenced(table, None if delete else limit)
+                table = _patiently(self, lambda own=table: expire_states(own, limit))
+            referenced |= referenced_objects(table, None if delete else limit)
         unreferenced = [(key, size) for key, size in objects if f"{self.store}/{key}" not in referenced]
         if delete:
             for key, _ in unreferenced:
@@ -568,166 +492,6 @@ def catalogue_version(states: Mapping[str, TableState]) -> str:
         for shard, sha256 in sorted(state.shards.items())
     ]
     return text_sha256(canonical_json(files))
-
-
-def _file_properties(store: str) -> dict[str, str]:
-    """Return PyIceberg's properties of the files of a store."""
-    names = {
-        "s3.endpoint": ENDPOINT_VARIABLE,
-        "s3.access-key-id": KEY_VARIABLE,
-        "s3.secret-access-key": SECRET_VARIABLE,
-        "s3.region": REGION_VARIABLE,
-    }
-    values = credentials(store)
-    files = {name: values[variable] for name, variable in names.items() if variable in values}
-    return {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO", "warehouse": store, **files}
-
-
-_SHARD_ID = 1
-_ICEBERG_TYPES: Mapping[pa.DataType, PrimitiveType] = {
-    pa.string(): StringType(),
-    pa.int64(): LongType(),
-    pa.float64(): DoubleType(),
-    pa.bool_(): BooleanType(),
-}
-
-
-def _declared(spec: TableSpec, *, measured: bool) -> Schema:
-    """Return the shard and the declared columns as an Iceberg schema."""
-    numbers = itertools.count(_SHARD_ID)
-    shard = NestedField(
-        next(numbers), SHARD, StringType(), required=False, doc="Name of the file of the table."
-    )
-    columns = {column.name: column for column in spec.columns}
-    fields = [
-        NestedField(
-            next(numbers),
-            of.name,
-            _iceberg_type(of.type, numbers),
-            required=not of.nullable,
-            doc=columns[of.name].description,
-        )
-        for of in spec.schema(measured=measured)
-    ]
-    return Schema(shard, *fields)
-
-
-def _iceberg_type(kind: pa.DataType, numbers: Iterator[int]) -> IcebergType:
-    if pa.types.is_list(kind):
-        return ListType(next(numbers), _ICEBERG_TYPES[kind.value_type], element_required=False)
-    return _ICEBERG_TYPES[kind]
-
-
-def _evolved(table: Table, declared: Schema) -> Table:
-    """Return the table with the declared columns that it lacked: null in the files of before.
-
-    A column that is not declared any more stays for the earlier files, and later ones need not have it.
-
-    Raises: SchemaError: a declared column has another type there. CommitFailedException: see `_commit`.
-    """
-    present = {of.name: of for of in table.schema().fields}
-    own = {of.name: of for of in declared.fields}
-    for name in own.keys() & present.keys():
-        if str(_plain(own[name])) != str(_plain(present[name])):
-            raise SchemaError(
-                f"column {name} of {'.'.join(table.name())} is {_plain(present[name])} in the catalogue and "
-                f"{_plain(own[name])} here; accepted: another catalogue for tables of another kind"
-            )
-    added = [of for of in declared.fields if of.name not in present]
-    loose = [
-        of.name
-        for of in table.schema().fields
-        if of.required and (of.name not in own or not own[of.name].required)
-    ]
-    if not added and not loose:
-        return table
-    with table.update_schema() as update:
-        for of in added:
-            update.add_column(of.name, of.field_type, doc=of.doc)
-        for name in loose:
-            update.make_column_optional(name)
-    return table
-
-
-def _plain(of: NestedField) -> str:
-    """Return the type of a column without the numbers of fields."""
-    kind = of.field_type
-    return f"list<{kind.element_type}>" if isinstance(kind, ListType) else str(kind)
-
-
-def _live_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
-    return [entry.data_file for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)]
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _hash_of(entry: DataFile | None) -> str | None:
-    """Return the content hash that the name of a data file is."""
-    return None if entry is None else Path(entry.file_path).stem
-
-
-def _data_file(table: Table, shard: str, url: str, path: Path) -> DataFile:
-    """Return what the manifest says of a file, with statistics from the local copy.
-
-    Raises: SchemaError: the file does not have the columns of the table.
-    """
-    metadata, schema = pq.read_metadata(path), table.schema()
-    try:
-        _check_pyarrow_schema_compatible(schema, metadata.schema.to_arrow_schema())
-    except ValueError as error:
-        problem = " ".join(str(error).split())
-        raise SchemaError(
-            f"{path} does not fit {'.'.join(table.name())} of the catalogue: {problem}"
-        ) from error
-    statistics = data_file_statistics_from_parquet_metadata(
-        parquet_metadata=metadata,
-        stats_columns=compute_statistics_plan(schema, table.metadata.properties),
-        parquet_column_mapping=parquet_path_to_id_mapping(schema),
-    )
-    return DataFile.from_args(
-        content=DataFileContent.DATA,
-        file_path=url,
-        file_format=FileFormat.PARQUET,
-        partition=Record(shard),
-        file_size_in_bytes=path.stat().st_size,
-        sort_order_id=None,
-        spec_id=table.metadata.default_spec_id,
-        equality_ids=None,
-        key_metadata=None,
-        **statistics.to_serialized_dict(),
-    )
-
-
-def _referenced(table: Table, limit: datetime | None) -> set[str]:
-    """Return the URLs of all objects that a table's metadata and snapshots name.
-
-    Args: limit: snapshots before it do not count, the present one apart; None counts all.
-    """
-    entries = table.metadata.metadata_log
-    urls = {table.metadata_location, *(entry.metadata_file for entry in entries)}
-    present = table.current_snapshot()
-    for snapshot in table.metadata.snapshots:
-        if limit is not None and snapshot is not present and snapshot.timestamp_ms < limit.timestamp() * 1000:
-            continue
-        urls.add(snapshot.manifest_list)
-        for manifest in snapshot.manifests(table.io):
-            urls.add(manifest.manifest_path)
-            if manifest.has_added_files() or manifest.has_existing_files():
-                urls |= {file.file_path for file in _live_files(table, manifest)}
-    return urls
-
-
-def _expired(table: Table, limit: datetime) -> Table:
-    """Drop the snapshots of before a time, the present one apart; returns the table as it is then."""
-    present = table.current_snapshot()
-    before = limit.timestamp() * 1000
-    if any(s.timestamp_ms < before and s != present for s in table.metadata.snapshots):
-        table.maintenance.expire_snapshots().older_than(limit.replace(tzinfo=None)).commit()
-        table.refresh()
-    return table
 
 
 def _require_shard(shard: str) -> None:

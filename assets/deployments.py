@@ -337,11 +337,15 @@ def _holders(path: Path) -> list[str]:
     holders: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile, or of another user
-            for info in (process / "fdinfo").iterdir():
-                is_locked = "FLOCK" in info.read_text()
-                if is_locked and (process / "fd" / info.name).samefile(path):
-                    holders.append(process.name)
+            holders += [process.name for info in (process / "fdinfo").iterdir() if _locks(info, path)]
     return holders
+
+
+def _locks(info: Path, path: Path) -> bool:
+    """Tell whether an open file of a process, by its entry in fdinfo, is a path and locked."""
+    with suppress(OSError):  # closed meanwhile
+        return "FLOCK" in info.read_text() and (info.parents[1] / "fd" / info.name).samefile(path)
+    return False
 
 
 def sweep_leftovers(data_dir: Path) -> None:

@@ -186,6 +186,8 @@ def _ns3_version(configuration: Configuration) -> str:
     return ABSENT if installation is None else installation.version
 
 
+LIBRARIES = "libraries"
+"""The cell libraries that a configuration names; keys of the cache have their content."""
 TOOLS: Mapping[str, Tool] = {
     "bambu": Tool(version=_named(bambu.tool_version), is_used=lambda c: bambu.TOOL in c.labelling.tools),
     "circt": Tool(
@@ -195,7 +197,7 @@ TOOLS: Mapping[str, Tool] = {
     "da4ml": Tool(version=_packaged("da4ml"), is_used=lambda c: bool(c.fixed.groups)),
     "gcc": Tool(version=_named(cyclemodel.engine_version)),
     "iverilog": Tool(version=_named(icarus_version)),
-    "libraries": Tool(version=_library_hashes),
+    LIBRARIES: Tool(version=_library_hashes),
     "ns3": Tool(
         version=_ns3_version,
         is_used=lambda c: any("tcp" in group.protocols for group in c.network.groups.values()),
@@ -217,6 +219,11 @@ def present_tools(configuration: Configuration) -> dict[str, str | None]:
     """Return the version of every tool, by name; None of those that the configuration does not use."""
     used = {name: tool for name, tool in TOOLS.items() if tool.is_used(configuration)}
     return {name: _present(used[name], configuration) if name in used else None for name in TOOLS}
+
+
+def machine_tools() -> dict[str, str]:
+    """Return the version of every tool that no configuration chooses, by name: what this machine has."""
+    return {name: _present(tool, Configuration()) for name, tool in TOOLS.items() if name != LIBRARIES}
 
 
 def _present(tool: Tool, configuration: Configuration) -> str:

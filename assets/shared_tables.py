@@ -6,7 +6,6 @@ deployment nothing here does anything.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from assets.deployments import MAIN_TABLES, Deployment
 from assets.errors import needing
+from pipelines.base.identity import file_sha256
 from pipelines.schemas import TableSpec, table_path, table_spec, to_frame, write_bytes_atomically
 
 if TYPE_CHECKING:
@@ -166,8 +166,7 @@ def write_version(deployment: Deployment) -> str | None:
 def file_hash(path: Path) -> str | None:
     """Return the SHA-256 of a file; None when there is none."""
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file_sha256(path)
     except FileNotFoundError:
         return None
 

@@ -7,17 +7,19 @@ import math
 import os
 import signal
 import socket
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
-from assets.engines import ROOT
+from assets.engines import ROOT, machine_tools
 from assets.errors import FoundryError, needing
 from assets.settings import AUTO, Cluster
 from assets.step import Markdown, tree_hash
@@ -27,6 +29,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AUTH_MODE = "RAY_AUTH_MODE"
+TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105
 LOOK_S = 1.0
 KNOCK_S = 10.0
 WITHOUT_NODES_S = 60.0
@@ -34,6 +37,8 @@ WITHOUT_NODES_S = 60.0
 LATE = 4
 """A batch that takes so many times what was expected is given to a second worker when one is free."""
 LATE_LEAST_S = 30.0
+LIBRARIES = ("lightgbm", "torch")
+"""What trained weights depend on, beside the tools of rows."""
 ENGINES = "pipelines."
 WARNINGS_KEPT, WARNING_LENGTH = 5, 300
 """Of a batch that a worker logged; its own log is on its node."""
@@ -70,7 +75,7 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         reason = " ".join(str(error).split())[:300]
         raise FoundryError(
             f"no Ray cluster answers at {cluster.address}: {reason}; accepted: host:port of a running head "
-            f"(`ray start --head`), or {AUTO} for one on this machine"
+            f"(`simfoundry node`), or {AUTO} for one on this machine"
         ) from error
     if current_thread() is main_thread():
         for number, handler in handlers.items():  # Ray sets its own, which leaves tools behind
@@ -85,10 +90,15 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
 
 def _send_token(address: str) -> None:
     """Send the token of the environment or of the home folder; Ray sends none to a head unless it is told."""
-    names = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
-    has_token = any(os.environ.get(name) for name in names) or (Path.home() / ".ray/auth_token").is_file()
+    names = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
+    has_token = any(os.environ.get(name) for name in names) or token_file().is_file()
     if address != AUTO and has_token:
         os.environ.setdefault(AUTH_MODE, "token")
+
+
+def token_file() -> Path:
+    """Return the file of the token that nodes and drivers know each other by; Ray reads it, too."""
+    return Path.home() / ".ray" / "auth_token"
 
 
 def _knock(address: str) -> None:
@@ -111,9 +121,14 @@ def _ray() -> Any:
 
 
 @cache
-def code_hash() -> str:
-    """Return the hash of the engines' code: nodes of a cluster must have the same."""
-    return tree_hash(ROOT / "pipelines")
+def node_state() -> Mapping[str, str]:
+    """Return what rows and weights depend on beside their inputs: nodes of a cluster must have one state.
+
+    Rows name the tools of the driver, so a node with another one would falsify them.
+    """
+    code = {room: tree_hash(ROOT / room)[:12] for room in ("models", "pipelines")}
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {**code, "Python": ".".join(map(str, sys.version_info[:2])), **libraries, **machine_tools()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +140,7 @@ class _Finished:
 
     outcomes: Sequence[Outcome[Any]]
     node: str
-    code: str
+    state: Mapping[str, str]
     busy_s: float
     warnings: Sequence[str] = ()
 
@@ -153,17 +168,17 @@ def _warnings_kept() -> Generator[list[str]]:
         root.removeHandler(handler)
 
 
-def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str) -> _Finished:
-    """Work on a batch of items in a worker of a node, unless its code differs from the driver's."""
+def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], state: Mapping[str, str]) -> _Finished:
+    """Work on a batch of items in a worker of a node, unless its state differs from the driver's."""
     import ray
 
     node = ray.get_runtime_context().get_node_id()
-    own = code_hash()
+    own = node_state()
     start = time.monotonic()
     with _warnings_kept() as warnings:
-        outcomes = [work(item) for item in items] if own == code else []
+        outcomes = [work(item) for item in items] if own == state else []
     busy_s = time.monotonic() - start
-    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=busy_s, warnings=warnings)
+    return _Finished(outcomes=outcomes, node=node, state=own, busy_s=busy_s, warnings=warnings)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -249,7 +264,7 @@ class RayFanout:
         """Yield the place and the outcome of every item, as their batches end.
 
         Raises: what the work raises, after the batches under way have ended. FoundryError: an item ended its
-                worker every time, a node has other code, or there are no nodes any more.
+                worker every time, a node has other code or tools, or there are no nodes any more.
         """
         if workload.items:
             yield from _Spreading(self, workload).run()
@@ -264,7 +279,7 @@ class RayFanout:
             working = [node["Resources"] for node in self._nodes() if node["Resources"].get("CPU", 0) >= 1]
             memory = max((int(own.get("memory", 0)) for own in working), default=memory)
         options = self._task.options(num_cpus=1, memory=memory, max_retries=0, scheduling_strategy="SPREAD")
-        return options.remote(work, items, code_hash())
+        return options.remote(work, items, node_state())
 
     def note(self, finished: _Finished) -> None:
         """Count a batch for its node."""
@@ -402,14 +417,10 @@ class _Spreading:
         except RayError as error:
             self._repair(batch, error)
             return
-        if finished.code != code_hash():
-            self._give_up(
-                batch,
-                FoundryError(
-                    f"node {self._fanout._names.get(finished.node, finished.node[:6])} has other code than "
-                    "this process; accepted: the same version on every node"
-                ),
-            )
+        if differing := _differences(finished.state, node_state()):
+            node = self._fanout._names.get(finished.node, finished.node[:6])
+            problem = f"node {node} differs from this process: {differing}; accepted: one version everywhere"
+            self._give_up(batch, FoundryError(problem))
             return
         self._cancel_twins(batch)
         self._fanout.note(finished)
@@ -473,6 +484,12 @@ def _unreached() -> FoundryError:
         f"the nodes of the cluster cannot reach this process: {reason}; accepted: nodes with the "
         f"token of the head, or {AUTH_MODE}=disabled for a cluster without one"
     )
+
+
+def _differences(other: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """Return what another node has otherwise; empty where nothing is."""
+    names = [name for name in sorted({*other, *own}) if other.get(name) != own.get(name)]
+    return ", ".join(f"{name} {other.get(name)} there, {own.get(name)} here" for name in names)
 
 
 def _lacked_memory(error: Exception) -> bool:

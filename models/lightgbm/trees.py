@@ -54,10 +54,15 @@ def text_features(query: Query) -> dict[str, float]:
     """Return the counts of tokens and constructs of the text, its largest numbers, known scalars, and the
     configuration.
 
-    Raises: ValueError: directives, data or the specification of inputs are not JSON.
+    Raises: ValueError: the source has no body of a function, the top is no name of C, or directives, data or the
+            specification of inputs are not JSON.
     """
     tokens = _TOKEN.findall(_COMMENT.sub(" ", query.source))
     counts = Counter(tokens)
+    if not (counts["("] and counts["{"]):
+        raise ValueError("no function in the source; accepted: C with the body of one")
+    if not query.top.isidentifier():
+        raise ValueError(f"not a name of C: {query.top!r:.60} (top)")
     numbers = sorted((int(t) for t in tokens if t.isdecimal()), reverse=True)[:4]
     kinds = Counter(str(directive.get("kind")) for directive in json.loads(query.directives))
     depth, deepest = 0, 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 
@@ -23,3 +24,9 @@ def content_hash(*parts: Any) -> str:
 def text_sha256(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file of this project, hexadecimal. Raises: OSError: it cannot be read."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -77,7 +77,7 @@ def train(name: str, as_json: bool, **options: Any) -> None:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=4)
 @click.command()
 @click.argument("model", metavar="NAME@ALIAS")
 @click.option("--port", default=5001, show_default=True, help="Port of the server.")
@@ -103,7 +103,7 @@ def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib:
     serve_model(model, port=port, limits=limits, as_json=as_json)
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=4)
 @click.command()
 @click.argument("file", type=PATH)
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
@@ -128,7 +128,7 @@ def score(file: Path, overrides: tuple[str, ...], model: str, out: Path, as_json
         click.echo("\n".join(answer.lines()))
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=8)
 @click.command()
 @click.argument("predictor")
 @click.option(

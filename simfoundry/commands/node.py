@@ -14,6 +14,7 @@ from time import monotonic
 
 import click
 
+from assets.cluster.ray_fanout import AUTH_MODE, TOKEN_VARIABLE, token_file
 from assets.errors import FoundryError, needing
 from pipelines.base.files import read_text
 from pipelines.schemas import write_bytes_atomically
@@ -21,9 +22,6 @@ from simfoundry.commands.supervision import Server, supervised
 from simfoundry.questions import NodeQuestion
 
 READY_S = 120.0
-TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105
-TOKEN_FILE = Path(".ray") / "auth_token"
-"""In the home folder; Ray reads it, too."""
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+):(?P<port>[0-9]{1,5})")
 
 
@@ -51,7 +49,7 @@ def serve_node(question: NodeQuestion, *, as_json: bool) -> None:
             command=_command(question),
             folder=Path(folder),
             log=Path(folder) / "ray.log",
-            variables={**os.environ, "RAY_AUTH_MODE": "token", TOKEN_VARIABLE: token},
+            variables={**os.environ, AUTH_MODE: "token", TOKEN_VARIABLE: token},
         )
         servers.start(server)
         began = monotonic()
@@ -84,7 +82,7 @@ def _said(question: NodeQuestion, *, as_json: bool) -> str:
         return f"ready\nnode of {question.joined}\nCtrl-C ends it."
     return (
         f"ready\nhead {question.joined}\n"
-        f"token in {Path.home() / TOKEN_FILE}; other machines need it there or in {TOKEN_VARIABLE}\n"
+        f"token in {token_file()}; other machines need it there or in {TOKEN_VARIABLE}\n"
         "Ctrl-C ends it."
     )
 
@@ -103,7 +101,7 @@ def _token(*, makes: bool) -> str:
 
     Raises: FoundryError: there is none. OSError: the home folder is not writable.
     """
-    path = Path.home() / TOKEN_FILE
+    path = token_file()
     named = os.environ.get(TOKEN_VARIABLE)
     if named:
         return named

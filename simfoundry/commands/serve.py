@@ -142,7 +142,7 @@ class CheckedQuestions:
             raise Refusal(
                 HTTPStatus.REQUEST_TIMEOUT, f"the request did not arrive within {BODY_TIMEOUT_S:g} s"
             ) from None
-        rows = _rows_of(body)
+        rows = rows_of(body)
         try:
             self.limits.check_rows(rows, self.columns)
         except LimitError as error:
@@ -235,7 +235,7 @@ def _require_path(scope: Any) -> None:
         raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, f"method {scope['method'][:10]}; accepted: {method}")
 
 
-def _rows_of(body: bytes) -> list[Any]:
+def rows_of(body: bytes) -> list[Any]:
     """Return the rows of a request in one of MLflow's two formats of tables.
 
     Raises: Refusal: it is neither.

@@ -106,11 +106,12 @@ def rclone_program() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postgres:
-    """A PostgreSQL server on the loopback interface, with its data in a folder."""
+    """A PostgreSQL server with its data in a folder; it listens on one address alone."""
 
     folder: Path
     port: int
     password: str = field(repr=False)
+    host: str = HOST
 
     @property
     def account(self) -> tuple[int, int] | None:
@@ -181,7 +182,7 @@ class Postgres:
     def server(self, log: Path) -> Server:
         """Return how the server is started."""
         settings = {
-            "listen_addresses": HOST,
+            "listen_addresses": self.host,
             "port": str(self.port),
             "unix_socket_directories": "",
             "max_connections": "200",
@@ -199,11 +200,11 @@ class Postgres:
 
     def url(self, database: str) -> str:
         """Return the URL of a database, with its password."""
-        return f"postgresql://{ROLE}:{self.password}@{HOST}:{self.port}/{database}"
+        return f"postgresql://{ROLE}:{self.password}@{self.host}:{self.port}/{database}"
 
     def is_ready(self) -> bool:
         """Tell whether it takes connections."""
-        return self._run("pg_isready", "-q", "-h", HOST, "-p", str(self.port)).returncode == 0
+        return self._run("pg_isready", "-q", "-h", self.host, "-p", str(self.port)).returncode == 0
 
     def require_databases(self, names: Iterable[str]) -> None:
         """Create the databases that are not there.
@@ -235,24 +236,24 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 # ---- object store ----------------------------------------------------------------------------------------
 
 
-def s3_server(folder: Path, port: int, own: Secrets, log: Path) -> Server:
+def s3_server(folder: Path, port: int, own: Secrets, log: Path, host: str = HOST) -> Server:
     """Return how the S3 server of a folder of buckets is started; the bucket is made.
 
     Its keys are a variable of its environment, which other users of the machine cannot read; a list as CSV.
     """
     (folder / BUCKET).mkdir(parents=True, exist_ok=True)
     (folder / BUCKET).chmod(0o700)
-    command = [str(rclone_program()), "serve", "s3", "--addr", f"{HOST}:{port}"]
+    command = [str(rclone_program()), "serve", "s3", "--addr", f"{host}:{port}"]
     command += ["--vfs-cache-mode", "off", "--config", os.devnull, str(folder)]
     variables = {"PATH": os.environ.get("PATH", ""), "RCLONE_AUTH_KEY": f'"{own.key},{own.secret}"'}
     return Server(name="object store", command=command, folder=folder, log=log, variables=variables)
 
 
-def store_variables(port: int, own: Secrets) -> Mapping[str, str]:
+def store_variables(port: int, own: Secrets, host: str = HOST) -> Mapping[str, str]:
     """Return the variables of clients of the S3 server."""
     return {
         KEY_VARIABLE: own.key,
         SECRET_VARIABLE: own.secret,
-        ENDPOINT_VARIABLE: f"http://{HOST}:{port}",
+        ENDPOINT_VARIABLE: f"http://{host}:{port}",
         REGION_VARIABLE: REGION,
     }

@@ -205,6 +205,7 @@ def test_a_run_names_the_version_of_the_catalogue(
     assert sweep_store(hours=24, delete=True).objects == ()
 
 
+@pytest.mark.slow
 def test_files_of_before_there_was_a_catalogue_are_published_by_a_run(
     settings: Settings, engines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

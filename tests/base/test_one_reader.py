@@ -63,8 +63,9 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/catalogue.py Catalogue._put _data_file _file_hash
-        assets/shared_tables.py file_hash scan_shared
+        assets/catalogue.py Catalogue._put
+        assets/iceberg_tables.py data_file_of
+        assets/shared_tables.py scan_shared
         assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
         models/conformance.py check_costs check_repetition
@@ -80,6 +81,7 @@ REASONS = {
         pipelines/dataset/reports/refresh.py _same compare_tables
         pipelines/dataset/reports/tables.py _fingerprint _read_shard
         pipelines/schemas/storage.py read_arrow
+        pipelines/base/identity.py file_sha256
         pipelines/base/sealing.py build_once read_sealed
         assets/releases/batches.py read_configuration
         assets/releases/contents.py digest_of
@@ -89,7 +91,7 @@ REASONS = {
         simfoundry/commands/team_servers.py Secrets.of
     """,
     "the kernel's own file": """
-        assets/deployments.py _holders
+        assets/deployments.py _locks
         assets/instance.py _boot _start_time
         pipelines/base/parquet_worker.py decode
         pipelines/base/sandbox/guardian.py end_marked

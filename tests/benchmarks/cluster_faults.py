@@ -31,20 +31,12 @@ from typing import Any
 import psutil
 
 from assets.figures import Figure
+from simfoundry.commands.supervision import HOST
 from tests.benchmarks.harness import ROOT, options_parser, print_header, print_machine, print_row, split_names
 from tests.benchmarks.recording import add_record_option, record
 from tests.support.faulted_run import COMMIT, PUT, Plan
 from tests.support.hosts import address, can_make_hosts, hosts, on_host
-from tests.support.servers import (
-    LOOPBACK,
-    PostgresServer,
-    S3Server,
-    end,
-    postgres,
-    s3_server,
-    start_postgres,
-    start_s3,
-)
+from tests.support.servers import PostgresServer, S3Server, end, serve_postgres, serve_s3
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
@@ -105,11 +97,7 @@ class Servers:
 
     def start_store(self) -> None:
         """Serve the same objects at the same address."""
-        arguments = self.s3.process.args
-        assert isinstance(arguments, list)
-        port = int(self.s3.variables["AWS_ENDPOINT_URL"].rpartition(":")[2])
-        command = [os.fsdecode(argument) for argument in arguments]
-        self.again.append(start_s3(command, self.s3.folder.parent, port))
+        self.again.append(self.s3.started_again().process)
 
     def stop_database(self) -> None:
         """End PostgreSQL as a crash does."""
@@ -117,17 +105,15 @@ class Servers:
 
     def start_database(self) -> None:
         """Serve the same databases at the same address."""
-        own = self.databases
-        port = int(own.url.rpartition(":")[2])
-        self.again.append(start_postgres(own.command, own.account, own.folder, port))
+        self.again.append(self.databases.started_again().process)
 
 
 @contextmanager
-def servers(folder: Path, host: str = LOOPBACK) -> Iterator[Servers]:
+def servers(folder: Path, host: str = HOST) -> Iterator[Servers]:
     """Serve PostgreSQL and S3 from a folder."""
     folder.mkdir()
     folder.chmod(0o755)  # PostgreSQL's own user reads its folder
-    with postgres(folder / "postgres", host) as databases, s3_server(folder / "s3", host=host) as s3:
+    with serve_postgres(folder / "postgres", host) as databases, serve_s3(folder / "s3", host) as s3:
         own = Servers(databases=databases, s3=s3)
         try:
             yield own
@@ -480,7 +466,7 @@ def run_case(name: str, folder: Path, expected: Hashes, outage_s: float) -> Answ
     """Make a case in a folder, with servers of its own."""
     folder.mkdir()
     folder.chmod(0o755)
-    with servers(folder / "servers", os.environ.get(HEAD, LOOPBACK)) as own:
+    with servers(folder / "servers", os.environ.get(HEAD, HOST)) as own:
         token, variables = secrets.token_hex(8), own.place("case")
         bench = Bench(folder=folder, servers=own, variables=variables, expected=expected, outage_s=outage_s)
         before = dict(os.environ)

@@ -27,14 +27,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assets.catalogue import SHARD, Catalogue
+from assets.catalogue import Catalogue
 from assets.figures import Figure
+from assets.iceberg_tables import SHARD
 from assets.shared_tables import file_hash
 from assets.stores import ENDPOINT_VARIABLE, KEY_VARIABLE, REGION_VARIABLE, SECRET_VARIABLE, open_sealed
 from pipelines.schemas import SplitRow, table_path, table_spec, write_table
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
 from tests.benchmarks.recording import add_record_option, record
-from tests.support.servers import postgres, s3_server
+from tests.support.servers import serve_postgres, serve_s3
 
 TABLE = "splits"
 RACE = "shards doubled or lost in races of publications, one racer killed"
@@ -190,7 +191,7 @@ def places(folder: Path, *, is_local: bool) -> Iterator[Callable[[str], tuple[st
     if is_local:
         yield lambda name: (f"file://{folder}/{name}/store", f"sqlite:///{folder}/{name}.db")
         return
-    with postgres(folder / "postgres") as database, s3_server(folder / "s3") as s3:
+    with serve_postgres(folder / "postgres") as database, serve_s3(folder / "s3") as s3:
         os.environ.update(s3.variables)
         yield lambda name: (f"s3://foundry/{name}", database.database(name))
 

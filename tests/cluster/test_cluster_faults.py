@@ -26,7 +26,7 @@ from pipelines.base import sealing
 from pipelines.base.workers import Outcome, fanning_out, run_all
 from tests.benchmarks.cluster_faults import CASES, Hashes, make_expected, run_case, run_on_hosts
 from tests.support.hosts import can_make_hosts
-from tests.support.servers import postgres_folder, rclone
+from tests.support.servers import has_postgres, has_rclone
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,7 @@ def warn(item: int) -> Outcome[int]:
     return Outcome(result=item, failed=False, name=str(item))
 
 
+@pytest.mark.slow
 def test_what_engines_warn_of_on_a_node_is_said_by_the_driver(cluster: Any) -> None:
     settings = Cluster(kind="ray", address=cluster.address, **SMALL)
     with connected(settings) as fanout, fanning_out(fanout):
@@ -49,6 +50,7 @@ def test_what_engines_warn_of_on_a_node_is_said_by_the_driver(cluster: Any) -> N
     assert sorted(fanout.faults) == ["warns: entry 0 is damaged", "warns: entry 1 is damaged"]
 
 
+@pytest.mark.slow
 def test_an_item_that_lacked_memory_gets_a_whole_node_with_processors(cluster: Any) -> None:
     import ray
 
@@ -63,6 +65,7 @@ def _driver(cluster: Any, folder: Path, repository: Path, **variables: str) -> s
     return subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_tools_on_nodes_end_when_the_driver_is_killed(cluster: Any, tmp_path: Path, repository: Path) -> None:
     with _driver(cluster, tmp_path, repository) as driver:
         try:
@@ -75,6 +78,7 @@ def test_tools_on_nodes_end_when_the_driver_is_killed(cluster: Any, tmp_path: Pa
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
+@pytest.mark.slow
 def test_a_driver_that_its_nodes_cannot_reach_says_so(cluster: Any, tmp_path: Path, repository: Path) -> None:
     with _driver(cluster, tmp_path, repository, **{AUTH_MODE: "token", "RAY_AUTH_TOKEN": "a" * 64}) as driver:
         try:
@@ -94,7 +98,7 @@ def test_a_store_that_was_away_is_named(caplog: pytest.LogCaptureFixture) -> Non
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Hashes:
-    if postgres_folder() is None or rclone() is None:
+    if not (has_postgres() and has_rclone()):
         pytest.skip("needs PostgreSQL and an S3 server")
     return make_expected(tmp_path_factory.mktemp("expected") / "project")
 

@@ -20,7 +20,7 @@ from pipelines.base.sealing import StoreError
 from pipelines.schemas import SplitRow, table_path, table_spec, write_table
 from simfoundry.commands.sql import run_query
 from tests.benchmarks.publication_race import Race, run_race
-from tests.support.servers import PostgresServer, S3Server, end, start_postgres
+from tests.support.servers import PostgresServer, S3Server, end
 
 SPEC = table_spec("splits")
 SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
@@ -107,7 +107,6 @@ def test_an_outage_of_the_database_is_waited_for(
 ) -> None:
     catalogue = Catalogue(f"file://{tmp_path}/store", databases.database("outage"))
     catalogue.publish(SPEC, "a", _write(tmp_path, "a"))
-    port = int(databases.url.rpartition(":")[2])
     end(databases.process, signal.SIGQUIT)  # as a crash does
     outcome: list[bool] = []
     publishing = threading.Thread(
@@ -116,7 +115,7 @@ def test_an_outage_of_the_database_is_waited_for(
     publishing.start()
     time.sleep(0.5)
     assert outcome == []
-    again = start_postgres(databases.command, databases.account, databases.folder, port)
+    again = databases.started_again().process
     try:
         publishing.join(30)
         assert outcome == [True]

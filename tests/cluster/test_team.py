@@ -36,7 +36,7 @@ from simfoundry.commands import team_servers
 from simfoundry.commands.supervision import Servers
 from simfoundry.commands.team import DATABASES, Ports, Team, serve_team
 from simfoundry.commands.team_servers import Secrets, require_installed
-from tests.support.servers import free_port, postgres_folder, rclone
+from tests.support.servers import free_port, has_postgres, has_rclone
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT_FILES = ("dvc.yaml", "workspace.yaml", "tools.yaml")
@@ -47,9 +47,7 @@ PEOPLE: Mapping[str, tuple[str, ...]] = {
 }
 """Configurations by set of tables; the nightly run has the set `main`."""
 
-pytestmark = pytest.mark.skipif(
-    postgres_folder() is None or rclone() is None, reason="needs PostgreSQL and rclone"
-)
+pytestmark = pytest.mark.skipif(not (has_postgres() and has_rclone()), reason="needs PostgreSQL and rclone")
 
 
 @pytest.fixture(scope="module")

@@ -150,8 +150,9 @@ TOKENS = {
     'UInt<99999999> [99999999] mux( add( cat( dshl( ( ) { } flip -1 \n  " UInt<1>(',
     "stimulus": ', \n " nan -1 1e999 0x 0xffffffffffffffffffffffff rst a é',
     "memory_image": "\n @ @ffffffff x z _ // /* -1 0x é ffffffffffffffffffff",
+    "questions": ', \n " "" nan inf -1 1e999 source top é [ ] { } pipeline 99999999999999999999',
     "labelled": ', \n " "" nan inf -1 1e999 source top é [ ] { } pipeline 99999999999999999999',
-    **dict.fromkeys(("data", "directives", "graph"), _JSON),
+    **dict.fromkeys(("data", "directives", "graph", "request"), _JSON),
     **dict.fromkeys(("hardware", "hls_config", "fabric", "parameters"), _YAML),
     "c": "{ } ( ) [ ] ; , * & -> . sizeof struct union typedef enum static for while if else return int "
     "char float double void 0 -1 1e999 0xffffffffffffffff 'a' \"s\" "
@@ -422,6 +423,33 @@ def _labelled(folder: Path) -> Parser:
     )
 
 
+def _questions(folder: Path) -> Parser:
+    from assets.errors import FoundryError
+    from models.catalogue import predictor_named
+    from simfoundry.commands.score import read_questions
+
+    spec = predictor_named("lightgbm-static")
+    rows = [{column.name: column.example for column in spec.task.question}] * 3
+    parse = _written(folder, "a.parquet", lambda path: read_questions(path, spec))
+    return Parser(seeds=[_parquet(folder, rows)], parse=parse, errors=(FoundryError,))
+
+
+def _request(folder: Path) -> Parser:
+    from models.catalogue import predictor_named
+    from models.limits import LimitError, Limits
+    from simfoundry.commands.serve import Refusal, rows_of
+
+    del folder
+    columns = predictor_named("lightgbm-static").task.question
+    row = {column.name: column.example for column in columns}
+
+    def parse(content: bytes) -> None:
+        Limits().check_rows(rows_of(content), columns)
+
+    seed = json.dumps({"dataframe_records": [row, row]}).encode()
+    return Parser(seeds=[seed], parse=parse, errors=(Refusal, LimitError))
+
+
 def _data(folder: Path) -> Parser:
     from pipelines.c import read_interface
     from pipelines.programs import ProgramError, load_data
@@ -530,6 +558,8 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
     "graph": _graph,
     "onnx": _onnx,
     "parameters": _parameters,
+    "questions": _questions,
+    "request": _request,
 }
 COMMANDS: dict[str, tuple[str, ...]] = {
     "label": ("c", "data", "directives", "liberty"),
@@ -544,6 +574,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "release": ("release", "parameters"),
     "import": ("release", "labelled", "csynth", "c"),
     "sql": ("sql",),
+    "score": ("questions",),
+    "serve": ("request",),
+    "check": (),  # code of the user, in a process of its own
 }
 """Parsers of the foreign files of each command."""
 

@@ -39,6 +39,11 @@ class _Random(MedianPredictor):
         return [Estimate(values=own, outside_training=()) for own in values]
 
 
+class _Guessing(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        return [Estimate(values=self.medians, outside_training=()) for _ in queries]
+
+
 class _Outside(MedianPredictor):
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return [{**self.medians, "area_um2_low": 2e9, "area_um2_high": 3e9} for _ in rows]
@@ -281,6 +286,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             "intervals",
             "the lower end is above the upper end: area_um2_low 3e+09, area_um2_high 2e+09; area_um2 is ",
         ),
+        (_loading(_Guessing), "refusals", "a row of wrong words is answered: '?' in source, top"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -363,13 +369,15 @@ def test_the_command_checks_the_predictor_of_a_file(lasting_data_dir: Path) -> N
 def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     good = Path(__file__).with_name("median_predictor.py").read_text()
-    clash = "import dataclasses\n\nPREDICTOR = dataclasses.replace(PREDICTOR, name='tlp')"
-    file.write_text(f"{good}\n{clash}\nprint('ends')\n")
+    talking = good.replace(
+        "        read_function(query.source, top=query.top)\n", "        print(query.top)\n"
+    )
+    file.write_text(f"{talking}\nprint('ends')\n")
     words = ["check", str(file), "--data", str(lasting_data_dir), "-o", "bootstrap_resamples=10", "--json"]
     result = CliRunner().invoke(simfoundry, words)
     problems = {check["check"]: check["problem"] for check in json.loads(result.stdout)["checks"]}
     assert result.exit_code == 1
-    assert [name for name, problem in problems.items() if problem] == ["declaration"]
+    assert [name for name, problem in problems.items() if problem] == ["refusals"]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,13 @@ def project(
 
 
 @pytest.mark.filterwarnings("ignore")  # of the packages that the Python blocks use
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"line-{block.line}")
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(block, marks=[pytest.mark.slow] * (NODE in block.text), id=f"line-{block.line}")
+        for block in BLOCKS
+    ],
+)
 def test_a_block_does_what_the_page_says(block: Block, project: Project) -> None:
     if block.not_run:
         pytest.skip(f"not run: {block.not_run}")

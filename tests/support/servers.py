@@ -1,27 +1,31 @@
-"""Servers on loopback for tests and benchmarks: PostgreSQL, and an S3 server over a folder.
+"""Servers on loopback for tests and benchmarks: PostgreSQL and an S3 server as `simfoundry team` starts them.
 
 Each has a folder and a free port of its own and is ended by its process id.
 """
 
 from __future__ import annotations
 
-import os
-import pwd
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-POSTGRES_USER = "postgres"
-LOOPBACK = "127.0.0.1"
+from assets.errors import FoundryError
+from simfoundry.commands.supervision import HOST, Server
+from simfoundry.commands.team_servers import (
+    Postgres,
+    Secrets,
+    postgres_program,
+    rclone_program,
+    s3_server,
+    store_variables,
+)
+
 STARTS_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
 
@@ -31,139 +35,101 @@ class S3Server:
     """An S3 server: the variables of its clients, its folder of buckets, its process."""
 
     variables: Mapping[str, str]
-    folder: Path
+    server: Server
     process: subprocess.Popen[bytes]
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the bucket's parent."""
+        return self.server.folder
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        host, _, port = self.variables["AWS_ENDPOINT_URL"].rpartition("/")[2].rpartition(":")
+        return host, int(port)
+
+    def started_again(self) -> S3Server:
+        """Serve the same objects at the same address, after the process was ended."""
+        return replace(self, process=_started(self.server, lambda: _listens(*self.address)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresServer:
-    """A PostgreSQL server: URL without a database, how it is started, its process."""
+    """A PostgreSQL server and its process."""
 
-    url: str
-    command: Sequence[str]
-    account: Mapping[str, Any]
-    folder: Path
+    own: Postgres
     process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        """URL without a database."""
+        return self.own.url("").rstrip("/")
 
     def database(self, name: str) -> str:
         """Create a database. Returns: its URL."""
-        from sqlalchemy import create_engine, text
+        self.own.require_databases([name])
+        return self.own.url(name)
 
-        url = self.url.replace("postgresql", "postgresql+psycopg2")
-        engine = create_engine(f"{url}/postgres", isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(text(f'CREATE DATABASE "{name}"'))
-        engine.dispose()
-        return f"{self.url}/{name}"
+    def started_again(self) -> PostgresServer:
+        """Serve the same databases at the same address, after the process was ended."""
+        return replace(self, process=_started(_server_of(self.own), self.own.is_ready))
 
 
-def postgres_folder() -> Path | None:
-    """Return the folder of PostgreSQL's programs; None when it is not installed."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3]))
-    return folders[-1].parent if folders else None
+def has_postgres() -> bool:
+    """Tell whether PostgreSQL is installed."""
+    return _is_installed(lambda: postgres_program("initdb"))
 
 
-def rclone() -> str | None:
-    """Return the path of rclone; None when it is not installed."""
-    beside = Path(sys.executable).parent / "rclone"
-    return str(beside) if beside.is_file() else shutil.which("rclone")
+def has_rclone() -> bool:
+    """Tell whether rclone is installed."""
+    return _is_installed(rclone_program)
+
+
+def _is_installed(program: Callable[[], Path]) -> bool:
+    try:
+        program()
+    except FoundryError:
+        return False
+    return True
 
 
 @contextmanager
-def postgres(folder: Path, host: str = LOOPBACK) -> Iterator[PostgresServer]:
+def serve_postgres(folder: Path, host: str = HOST) -> Iterator[PostgresServer]:
     """Serve an empty PostgreSQL from a new folder.
 
     Args: host: address of this machine; its network may connect.
     """
-    programs, port, password = postgres_folder(), free_port(), secrets.token_urlsafe(24)
-    assert programs is not None
-    account: dict[str, Any] = {}
-    folder.mkdir(parents=True)
-    if os.getuid() == 0:  # the server refuses to run as root
-        entry = pwd.getpwnam(POSTGRES_USER)
-        account = {"user": entry.pw_uid, "group": entry.pw_gid}
-        os.chown(folder, entry.pw_uid, entry.pw_gid)
-    secret = folder / "password"
-    secret.write_text(password)
-    if account:
-        os.chown(secret, account["user"], account["group"])
-    data = folder / "data"
-    initdb = [str(programs / "initdb"), "-D", str(data), "-U", "foundry", "--auth=scram-sha-256"]
-    initdb += [f"--pwfile={secret}", "--no-sync", "--encoding=UTF8", "--locale=C"]
-    subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **account)
-    secret.unlink()
-    if host != LOOPBACK:
-        with (data / "pg_hba.conf").open("a") as rules:
+    own = Postgres(folder=folder, port=free_port(), password=secrets.token_urlsafe(24), host=host)
+    own.prepare()
+    with (own.data / "postgresql.auto.conf").open("a") as settings:
+        settings.write("fsync = off\n")
+    if host != HOST:
+        with (own.data / "pg_hba.conf").open("a") as rules:
             rules.write("host all all samenet scram-sha-256\n")
-    command = [
-        str(programs / "postgres"),
-        "-D",
-        str(data),
-        "-p",
-        str(port),
-        "-c",
-        f"listen_addresses={host}",
-    ]
-    command += ["-c", f"unix_socket_directories={folder}", "-c", "max_connections=200", "-c", "fsync=off"]
-    process = start_postgres(command, account, folder, port, host)
-    server = PostgresServer(
-        url=f"postgresql://foundry:{password}@{host}:{port}",
-        command=command,
-        account=account,
-        folder=folder,
-        process=process,
-    )
+    server = PostgresServer(own=own, process=_started(_server_of(own), own.is_ready))
     try:
         yield server
     finally:
-        end(process, signal.SIGINT)
+        end(server.process, signal.SIGINT)
 
 
-def start_postgres(
-    command: Sequence[str], account: Mapping[str, Any], folder: Path, port: int, host: str = LOOPBACK
-) -> subprocess.Popen[bytes]:
-    """Start a PostgreSQL server of a folder that was initialised, and wait until it answers."""
-    with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **account)
-    programs = Path(command[0]).parent
-    ready = [str(programs / "pg_isready"), "-q", "-h", host, "-p", str(port)]
-    _wait(process, lambda: subprocess.run(ready, check=False).returncode == 0, folder / "log")
-    return process
+def _server_of(own: Postgres) -> Server:
+    return own.server(own.folder / "log")
 
 
 @contextmanager
-def s3_server(
-    folder: Path, buckets: Sequence[str] = ("foundry",), port: int | None = None, host: str = LOOPBACK
-) -> Iterator[S3Server]:
-    """Serve a folder as buckets of S3."""
-    program, port = rclone(), port or free_port()
-    assert program is not None
-    for bucket in buckets:
-        (folder / "buckets" / bucket).mkdir(parents=True, exist_ok=True)
-    key, secret = f"key{secrets.token_hex(12)}", f"secret{secrets.token_hex(16)}"
-    command = [program, "serve", "s3", "--addr", f"{host}:{port}", "--auth-key", f"{key},{secret}"]
-    command += ["--vfs-cache-mode", "off", "--config", os.devnull, str(folder / "buckets")]
-    process = start_s3(command, folder, port, host)
-    variables = {
-        "AWS_ACCESS_KEY_ID": key,
-        "AWS_SECRET_ACCESS_KEY": secret,
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_REGION": "us-east-1",
-    }
+def serve_s3(folder: Path, host: str = HOST) -> Iterator[S3Server]:
+    """Serve a folder as a bucket of S3."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port, draws = free_port(), (secrets.token_hex(24) for _ in range(3))
+    own = Secrets(**dict(zip(("password", "key", "secret"), draws, strict=True)))
+    server = s3_server(folder / "buckets", port, own, folder / "log", host)
+    process = _started(server, lambda: _listens(host, port))
     try:
-        yield S3Server(variables=variables, folder=folder / "buckets", process=process)
+        yield S3Server(variables=store_variables(port, own, host), server=server, process=process)
     finally:
         end(process, signal.SIGTERM)
-
-
-def start_s3(
-    command: Sequence[str], folder: Path, port: int, host: str = LOOPBACK
-) -> subprocess.Popen[bytes]:
-    """Start an S3 server, and wait until it answers."""
-    with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    _wait(process, lambda: _listens(host, port), folder / "log")
-    return process
 
 
 def end(process: subprocess.Popen[bytes], by: signal.Signals, within_s: float = ENDS_WITHIN_S) -> None:
@@ -179,7 +145,7 @@ def end(process: subprocess.Popen[bytes], by: signal.Signals, within_s: float = 
 def free_port() -> int:
     """Return a port of loopback that nobody listens on."""
     with socket.socket() as own:
-        own.bind(("127.0.0.1", 0))
+        own.bind((HOST, 0))
         return int(own.getsockname()[1])
 
 
@@ -189,10 +155,15 @@ def _listens(host: str, port: int) -> bool:
         return own.connect_ex((host, port)) == 0
 
 
-def _wait(process: subprocess.Popen[bytes], is_ready: Callable[[], bool], log: Path) -> None:
+def _started(server: Server, is_ready: Callable[[], bool]) -> subprocess.Popen[bytes]:
+    """Start a server, and wait until it answers."""
+    process = server.start()
     end_s = time.monotonic() + STARTS_WITHIN_S
     while not is_ready():
         if process.poll() is not None or time.monotonic() > end_s:
             process.kill()
-            raise RuntimeError(f"a server does not start: {log.read_text(errors='replace')[-500:]}")
+            raise RuntimeError(
+                f"{server.name} does not start: {server.log.read_text(errors='replace')[-500:]}"
+            )
         time.sleep(0.05)
+    return process
