@@ -54,8 +54,8 @@ def text_features(query: Query) -> dict[str, float]:
     """Return the counts of tokens and constructs of the text, its largest numbers, known scalars, and the
     configuration.
 
-    Raises: ValueError: the source has no body of a function, the top is no name of C, or directives, data or the
-            specification of inputs are not JSON.
+    Raises: ValueError: the source has no body of a function, the top is no name of C, or directives, data
+            or the specification of inputs are not JSON.
     """
     tokens = _TOKEN.findall(_COMMENT.sub(" ", query.source))
     counts = Counter(tokens)
