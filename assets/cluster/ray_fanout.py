@@ -88,12 +88,30 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         ray.shutdown()
 
 
+@contextmanager
+def _interrupts() -> Generator[None]:
+    """Raise the exception of a signal's handler as itself.
+
+    Ray's calls know KeyboardInterrupt alone. They make a SystemError of the interruption that Dagster's handler
+    raises, and a step that ends so would be repeated instead of ended.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if error.__cause__ is None or isinstance(error.__cause__, Exception):
+            raise
+        raise error.__cause__ from None
+
+
 def _send_token(address: str) -> None:
     """Send the token of the environment or of the home folder; Ray sends none to a head unless it is told."""
-    names = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
-    has_token = any(os.environ.get(name) for name in names) or token_file().is_file()
-    if address != AUTO and has_token:
+    if address != AUTO and _has_token():
         os.environ.setdefault(AUTH_MODE, "token")
+
+
+def _has_token() -> bool:
+    names = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
+    return any(os.environ.get(name) for name in names) or token_file().is_file()
 
 
 def token_file() -> Path:
@@ -327,6 +345,10 @@ class _Spreading:
 
     def run(self) -> Generator[tuple[int, Outcome[Any]]]:
         """Yield outcomes until no batch is left."""
+        with _interrupts():
+            yield from self._run()
+
+    def _run(self) -> Generator[tuple[int, Outcome[Any]]]:
         try:
             while self._waiting or self._again or self._running:
                 slots = self._slots()
