@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 
 AUTH_MODE = "RAY_AUTH_MODE"
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105
+_TOKEN_VARIABLES = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
 LOOK_S = 1.0
 KNOCK_S = 10.0
 WITHOUT_NODES_S = 60.0
@@ -42,7 +43,12 @@ LIBRARIES = ("lightgbm", "torch")
 ENGINES = "pipelines."
 WARNINGS_KEPT, WARNING_LENGTH = 5, 300
 """Of a batch that a worker logged; its own log is on its node."""
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_BACKEND_LOG_LEVEL": "error",  # a wrong token would be one warning per second, and then an error
+}
 _LOG = logging.getLogger(__name__)
 
 
@@ -75,7 +81,7 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         reason = " ".join(str(error).split())[:300]
         raise FoundryError(
             f"no Ray cluster answers at {cluster.address}: {reason}; accepted: host:port of a running head "
-            f"(`simfoundry node`), or {AUTO} for one on this machine"
+            f"(`simfoundry node`) with its token ({_token_source()}), or {AUTO} for one on this machine"
         ) from error
     if current_thread() is main_thread():
         for number, handler in handlers.items():  # Ray sets its own, which leaves tools behind
@@ -92,8 +98,8 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
 def _interrupts() -> Generator[None]:
     """Raise the exception of a signal's handler as itself.
 
-    Ray's calls know KeyboardInterrupt alone. They make a SystemError of the interruption that Dagster's handler
-    raises, and a step that ends so would be repeated instead of ended.
+    Ray's calls know KeyboardInterrupt alone. They make a SystemError of the interruption that Dagster's
+    handler raises, and a step that ends so would be repeated instead of ended.
     """
     try:
         yield
@@ -110,8 +116,16 @@ def _send_token(address: str) -> None:
 
 
 def _has_token() -> bool:
-    names = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
-    return any(os.environ.get(name) for name in names) or token_file().is_file()
+    return any(os.environ.get(name) for name in _TOKEN_VARIABLES) or token_file().is_file()
+
+
+def _token_source() -> str:
+    """Return where the token is read from, without its value."""
+    for name in _TOKEN_VARIABLES:
+        if os.environ.get(name):
+            return f"here {name}"
+    path = token_file()
+    return f"here {path}" if path.is_file() else f"here none: neither {TOKEN_VARIABLE} nor {path}"
 
 
 def token_file() -> Path:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from assets.errors import ExtraMissing, FoundryError
-from assets.stores import credentials, hide_secrets, open_client, open_sealed
+from assets.stores import _knock, credentials, hide_secrets, open_client, open_sealed
 from pipelines.base.cache import ContentCache
 from pipelines.base.sealing import FolderStore, ObjectStore, SealedStore, StoreError
 
@@ -179,3 +179,18 @@ def test_a_store_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("assets.errors.extras_of", lambda module: ["cluster"] if module == "obstore" else [])
     with pytest.raises(ExtraMissing, match=r'obstore is not installed; .*pip install "\.\[cluster\]"'):
         open_sealed(f"memory:///{uuid.uuid4().hex}")
+
+
+def test_a_store_that_does_not_answer_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "schluessel")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:geheim@127.0.0.1:9")
+    _knock.cache_clear()
+    for folder in ("tables", "cache"):
+        open_client(f"s3://foundry/{folder}")
+    assert [record.getMessage() for record in caplog.records] == [
+        "the store does not answer at http://127.0.0.1:9 (AWS_ENDPOINT_URL: Connection refused); "
+        "requests are repeated for 90 s"
+    ]
