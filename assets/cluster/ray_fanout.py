@@ -47,7 +47,6 @@ _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",  # a wrong token would be one warning per second, and then an error
 }
 _LOG = logging.getLogger(__name__)
 
