@@ -127,7 +127,7 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 
 def may_promote(configuration: Configuration) -> bool:
-    """Tell whether a configuration's models may become champion: not of a scale for a look and without overrides."""
+    """Tell whether models of a configuration may become champion: without overrides, no scale for a look."""
     return configuration.model_dump(exclude={*MACHINE_GROUPS}) in _counting()
 
 
