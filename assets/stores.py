@@ -9,6 +9,7 @@ import logging
 import math
 import os
 import socket
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache, lru_cache
@@ -128,22 +129,29 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
 
 @cache
 def _knock(endpoint: str) -> None:
-    """Log that nobody answers at the address of a store, once per process; requests are repeated silently."""
-    parts = urlsplit(endpoint)
-    try:
-        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
-        with socket.create_connection((host, port), KNOCK_S):
-            return
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
-        place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        _LOG.warning(
-            "the store does not answer at %s (%s: %s); requests are repeated for %d s",
-            place,
-            ENDPOINT_VARIABLE,
-            reason,
-            RETRY_S,
-        )
+    """Wait until somebody answers at the address of a store, once per process, and log that it waits.
+
+    Requests are repeated without a word and without looking at signals, so the first wait is here.
+
+    Raises: FoundryError: nobody answers within RETRY_S.
+    """
+    parts, end = urlsplit(endpoint), time.monotonic() + RETRY_S
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    is_named = False
+    while True:
+        try:
+            host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
+            with socket.create_connection((host, port), KNOCK_S):
+                return
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
+            fault = f"the store does not answer at {place} ({ENDPOINT_VARIABLE}: {reason})"
+            if time.monotonic() > end:
+                raise FoundryError(f"{fault}; accepted: the address of an S3 server") from error
+            if not is_named:
+                _LOG.warning("%s; it is waited for, at most %d s", fault, RETRY_S)
+            is_named = True
+            time.sleep(LEAST_PAUSE_S)
 
 
 def open_sealed(url: str) -> ObjectStore:

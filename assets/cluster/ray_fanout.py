@@ -43,11 +43,7 @@ LIBRARIES = ("lightgbm", "torch")
 ENGINES = "pipelines."
 WARNINGS_KEPT, WARNING_LENGTH = 5, 300
 """Of a batch that a worker logged; its own log is on its node."""
-_QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DEDUP_LOGS": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _LOG = logging.getLogger(__name__)
 
 

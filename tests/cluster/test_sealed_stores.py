@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import socket
 import sys
+import threading
 import uuid
 from pathlib import Path
 from threading import Barrier
@@ -181,16 +183,33 @@ def test_a_store_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> 
         open_sealed(f"memory:///{uuid.uuid4().hex}")
 
 
-def test_a_store_that_does_not_answer_is_said_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def credentials_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "schluessel")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:geheim@127.0.0.1:9")
     _knock.cache_clear()
-    for folder in ("tables", "cache"):
-        open_client(f"s3://foundry/{folder}")
-    assert [record.getMessage() for record in caplog.records] == [
-        "the store does not answer at http://127.0.0.1:9 (AWS_ENDPOINT_URL: Connection refused); "
-        "requests are repeated for 90 s"
-    ]
+
+
+@pytest.mark.usefixtures("credentials_of_a_store")
+def test_a_store_that_never_answers_is_an_error_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:geheim@127.0.0.1:9")
+    monkeypatch.setattr("assets.stores.RETRY_S", 0.1)
+    words = r"^the store does not answer at http://127\.0\.0\.1:9 \(AWS_ENDPOINT_URL: Connection refused\)"
+    with pytest.raises(FoundryError, match=words):
+        open_client("s3://foundry/tables")
+
+
+@pytest.mark.usefixtures("credentials_of_a_store")
+def test_a_store_that_starts_late_is_waited_for_and_named_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        starting = threading.Timer(1.2, server.listen)
+        starting.start()
+        for folder in ("tables", "cache"):
+            open_client(f"s3://foundry/{folder}")
+        starting.join()
+    (warning,) = caplog.records
+    assert warning.getMessage().endswith("it is waited for, at most 90 s")
