@@ -127,14 +127,18 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 
 def may_promote(configuration: Configuration) -> bool:
-    """Tell whether a configuration's models may become champion: not of scale smoke and without overrides."""
+    """Tell whether models of a configuration may become champion: without overrides, no scale for a look."""
     return configuration.model_dump(exclude={*MACHINE_GROUPS}) in _counting()
+
+
+FOR_A_LOOK = ("tiny", "smoke")
+"""Scales too small for a champion."""
 
 
 @cache
 def _counting() -> list[dict[str, Any]]:
-    """Return the contents of the scales other than smoke."""
-    counting = (scale for scale in scales() if scale != "smoke")
+    """Return the contents of the scales that are not for a look."""
+    counting = (scale for scale in scales() if scale not in FOR_A_LOOK)
     return [
         compose_configuration([f"scale={name}"]).model_dump(exclude={*MACHINE_GROUPS}) for name in counting
     ]

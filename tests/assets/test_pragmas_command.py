@@ -241,6 +241,7 @@ def test_loops_of_macros_have_directives_and_no_annotated_c(project: Path) -> No
     assert "a loop comes from a macro or another file" in refused.stderr
 
 
+@pytest.mark.slow
 def test_measured_designs_are_a_table_with_power_and_the_best_is_written(one_line: Path) -> None:
     out = one_line.with_name("out.c")
     asked = (one_line, "--evaluate", "3", "--power", "--out", out)
@@ -299,6 +300,7 @@ def test_json_has_configuration_bound_and_source(file: Path) -> None:
     assert answer["source"].count("for (") == 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_estimates")
 def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> None:
     answer, said = _answered(file, area=2.0, evaluate=4)
@@ -312,6 +314,7 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
     assert (gap in last) is not proven
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_estimates")
 def test_a_small_design_within_an_area_is_found(project: Path) -> None:
     """The plain program takes 303 cycles; unrolled designs do not fit."""
@@ -372,6 +375,7 @@ def test_the_bound_holds_for_designs_that_unroll_without_banks(project: Path) ->
     assert re.search(r"any other at least \d+ cycles? \(with any number of partitions, ", said)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("few_estimates")
 @pytest.mark.parametrize("style", ["simfoundry", "merlin", "vitis"])
 def test_the_written_c_has_the_recommended_banks_in_every_style(project: Path, style: str) -> None:
@@ -413,6 +417,7 @@ def test_a_much_larger_design_names_the_option_for_area(project: Path) -> None:
     assert "times that of the plain program" not in _ask(file, "--area", "0.3").stdout
 
 
+@pytest.mark.slow
 def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> None:
     """Its text and its directives make the design with the cycles of the answer again."""
     file = project / "lower.c"
@@ -455,6 +460,7 @@ def test_macros_choose_a_size(project: Path) -> None:
     )  # 16 floats a cycle, in and out
 
 
+@pytest.mark.slow
 def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(project: Path) -> None:
     file = project / "columns.c"
     file.write_text(COLUMNS)

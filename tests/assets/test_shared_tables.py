@@ -174,6 +174,7 @@ def test_a_query_over_a_damaged_object_says_so(machine: Callable[[str], Settings
     assert sf.sql("SELECT count(*) AS n FROM designs")["n"].to_list() == [4]
 
 
+@pytest.mark.slow
 def test_a_run_names_the_version_of_the_catalogue(
     settings: Settings, variables: None, engines: Any, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ def started(kind: str, folder: Path) -> tuple[subprocess.Popen[str], str]:
     return process, seconds
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "number", "send"),
     [

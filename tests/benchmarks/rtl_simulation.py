@@ -39,6 +39,8 @@ def measure_speed(family: str, size: int, stimuli: int, engines: list[str], cycl
                 result = simulator.run(cycles, seed=1)
                 digests[engine] = result.digests.tolist()
                 times.append(result.processor_s)
+            if min(times) == 0:
+                raise SystemExit(f"{cycles} cycles take no measurable time; accepted: more --cycles")
             rate = cycles * stimuli / min(times) / 1000
             cells = (
                 f"{family} {size}",

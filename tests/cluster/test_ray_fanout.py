@@ -107,6 +107,7 @@ def test_a_worker_that_ends_is_named_and_its_items_are_repeated(fanout: RayFanou
     assert "a worker ended" in fanout.notes()["faults"]
 
 
+@pytest.mark.slow
 def test_an_item_that_ends_every_worker_is_an_error_that_names_it(fanout: RayFanout, tmp_path: Path) -> None:
     work = partial(end_once, folder=tmp_path, times=99)
     with pytest.raises(FoundryError, match=r"^ends: item 4 of 8 ended its worker 2 times, last by: a worker"):
@@ -185,6 +186,7 @@ def wait_for_tool(item: int, *, folder: Path) -> Outcome[int]:
     return Outcome(result=item, failed=False, name=str(item))
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, repository: Path) -> None:
     code = DRIVER.format(tests=str(Path(__file__).parent), address=cluster.address, folder=str(tmp_path))
     environment = {**os.environ, "PYTHONPATH": str(repository)}

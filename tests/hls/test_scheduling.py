@@ -52,6 +52,7 @@ def pipelined(block: Block, model: TimingModel, requested: int = 1) -> BlockSche
 # ---- whole kernels ----------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("pipeline", "delay", "period"), list(product((False, True), (1, 7), (3.5, 10.0))))
 def test_no_schedule_of_a_kernel_breaks_a_rule(pipeline: bool, delay: int, period: float) -> None:
     for program in kernel_programs(suites=SUITES, sizes=("medium",)):

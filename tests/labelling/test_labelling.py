@@ -159,6 +159,7 @@ def test_an_audited_run_names_both_engines(tmp_path: Path, target: Target, store
     assert other.latency_cycles == run.latency_cycles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["reuse", "cxxrtl"])
 def test_any_engine_may_audit(
     engine: str, tmp_path: Path, target: Target, store: ContentCache, fresh: ContentCache
@@ -207,6 +208,7 @@ void positive(int A[8], int out[8])
 """
 
 
+@pytest.mark.slow
 def test_an_audit_says_that_outputs_depend_on_the_start_of_memories(
     tmp_path: Path, target: Target, fresh: ContentCache
 ) -> None:

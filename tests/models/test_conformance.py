@@ -183,6 +183,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
     assert [(finding.check, finding.problem) for finding in findings] == [(name, "") for name in CHECKS]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("spec", "check", "problem"),
     [

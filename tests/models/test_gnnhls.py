@@ -108,7 +108,7 @@ def test_graphs_that_are_left_out_are_compiled_again(
     assert stored.edges.drop("suite").equals(compiled.edges.drop("suite"))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 def test_training_on_a_release_without_graphs_gives_the_same_network(
     outcome: TrainOutcome, without_graphs: Path
 ) -> None:

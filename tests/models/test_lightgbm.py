@@ -42,7 +42,7 @@ def test_text_features_count_tokens_and_constructs() -> None:
     assert (features["brace_depth"], features["number_0"], features["directive_pipeline"]) == (2, 7, 1)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("spec", PREDICTORS, ids=lambda spec: spec.name)
 def test_trees_learn_and_survive_their_folder(spec, compiled_data_dir: Path, tmp_path: Path) -> None:
     outcome = spec.train(compiled_data_dir, OPTIONS, seed=1)

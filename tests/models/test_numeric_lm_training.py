@@ -105,6 +105,7 @@ def test_an_answer_has_interval_confidence_digits_and_level(outcome: TrainOutcom
     assert_allclose([answers[0][t] for t in static], [answers[1][t] for t in static], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_gives_the_same_weights(data_dir: Path, tmp_path: Path) -> None:
     options = replace(OPTIONS, max_epochs=4)
     once = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "once")
@@ -118,7 +119,7 @@ def test_an_interrupted_training_gives_the_same_weights(data_dir: Path, tmp_path
         assert np.array_equal(values, read_model(again.folder)[1].arrays[name]), name
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "change",
     [
@@ -151,6 +152,7 @@ def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
         assert bool(card["ratios"]) == (spec in (HLS, RUN))
 
 
+@pytest.mark.slow
 def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
     data_dir: Path, tmp_path: Path
 ) -> None:

@@ -51,6 +51,7 @@ def _usable(program: ReadProgram) -> list[Site]:
     ]
 
 
+@pytest.mark.slow
 def test_random_replacements_parse_and_type_check() -> None:
     generator = Random(4)
     for source in corpus(TrainingOptions(programs=16), seed=5):

@@ -268,6 +268,7 @@ def test_a_run_whose_flows_lost_everything_is_read(runs: list[SimulatedRun]) -> 
     assert np.isfinite(again.waits_s).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("arrivals", [Arrivals(), Arrivals(kind="ge", scv=4.0)])
 def test_the_shipped_correction_beats_theory_on_traffic_of_another_network(
     tmp_path_factory: pytest.TempPathFactory, arrivals: Arrivals

@@ -501,6 +501,7 @@ def test_shipped_weights_are_the_first_champions_and_are_registered_once(
     assert [(r.version, r.became_champion) for r in again] == [("1", False)] * len(first)
 
 
+@pytest.mark.slow
 def test_two_processes_that_register_one_outcome_at_once_leave_one_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

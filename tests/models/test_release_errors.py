@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from models.catalogue import predictor_named
 from pipelines.dataset.releases import Manifest, ReleaseTables
 from pipelines.dataset.releases.manifest import FileEntry
@@ -11,6 +13,7 @@ from simfoundry.commands.release_compare import _errors
 from tests.benchmarks.release_baselines import baselines
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_a_training_on_the_release(lasting_data_dir: Path, tmp_path: Path) -> None:
     files = {
         folder.name: tuple(

@@ -76,6 +76,7 @@ def test_model_overfits_one_batch() -> None:
     assert float(loss.detach()) < 1e-4
 
 
+@pytest.mark.slow
 def test_training_learns_the_law_behind_the_labels(outcome: TrainOutcome) -> None:
     # guessing the geometric mean of the training labels gives a MAPE above 1 in cycles
     assert outcome.metrics["train/mape/latency_cycles"] < 0.15
@@ -116,6 +117,7 @@ def test_training_needs_no_validation_part(data_dir: Path) -> None:
     assert {row.part for row in outcome.leaderboard} == {"train", "test"}
 
 
+@pytest.mark.slow
 def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
     folders = [train(write_tables(tmp_path / name, NESTS)).folder for name in ("a", "b")]
     for name in ("weights.safetensors", "model.json", "predictions.json", "outcome.json"):

@@ -389,7 +389,7 @@ def test_fixed_point_program_is_near_its_reference(name: str, tmp_path: Path) ->
     assert any(not np.array_equal(outputs[array], data[array]) for array in outputs)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", REFERENCES)
 def test_float_program_is_defined(name: str, tmp_path: Path) -> None:
     _, outputs = run(polybench_program(name, size="mini", data_type="float"), tmp_path)

@@ -20,7 +20,7 @@ def programs() -> dict[str, ProgramRow]:
     return {f"{row.suite} {row.name}": row for row in rows}
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "name",
     [

@@ -28,7 +28,7 @@ def loops_named(summary: Summary, fact: str) -> list[str]:
     return [name for name, loop in summary.loops.items() if getattr(loop, fact)]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in CONDITIONAL])
 def test_a_polybench_program_is_affine(name: str) -> None:
     summary = summary_of(name)
@@ -51,6 +51,7 @@ def test_a_polybench_program_rejects_conditions(name: str) -> None:
         summary_of(name)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "parallel", "reduction"),
     [

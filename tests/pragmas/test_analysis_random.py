@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from affine_programs import Counted, Facts, Store, c_text, programs, results, run
 from hypothesis import HealthCheck, assume, event, given, settings
 
@@ -45,6 +46,7 @@ def test_facts_equal_those_of_running_every_iteration(body: Body) -> None:
         assert array.elements_out == len(facts.written.get(name, ())), c_text(body)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
 def test_footprints_are_those_of_running_and_never_above(body: Body) -> None:

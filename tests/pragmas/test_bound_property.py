@@ -11,7 +11,7 @@ CASES = 500
 """5,000 are in tests/benchmarks/pragma_bound_cases.py."""
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("seed", range(CASES))
 def test_no_bound_is_above_a_measured_design(seed: int, tmp_path: Path) -> None:
     case = draw_case(seed)

@@ -43,6 +43,7 @@ def test_kernels_are_the_databases_kernels(kernels: Path) -> None:
     assert set(vendor_kernel_names()) == listed
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", vendor_kernel_names())
 def test_every_kernel_is_analysed(name: str) -> None:
     assert tuple(summary_of(name).loops) == vendor_kernel(name).loop_names
@@ -104,6 +105,7 @@ def test_vendor_kernel_rejects_an_unknown_name() -> None:
         vendor_kernel("gemm")
 
 
+@pytest.mark.slow
 def test_bounds_hold_on_measured_rows(designs: Path, kernels: Path) -> None:
     found = points(designs, kernels)
     # Reports of spmv-crs whose inner loop has an unknown trip count leave that loop and transfers out.

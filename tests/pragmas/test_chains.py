@@ -76,7 +76,7 @@ def configurations(summary: Summary) -> list[Configuration]:
     return [Configuration(loops=dict(chosen)) for chosen in product(*choices)]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("name", [*BROKEN, *UPDATES])
 def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: Path) -> None:

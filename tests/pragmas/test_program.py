@@ -77,7 +77,7 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str) -> None:
         _compare(summary, replace(U200, dsp_available=available), *LIMITS[:3], *copies, known=known)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["atax", "gemm", "jacobi-1d", "trisolv", "syrk"])
 def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pipelines.dataset.releases import open_release
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
@@ -12,6 +14,7 @@ from pipelines.pragmas.configuration import configuration_of_key
 RELEASE = Path(__file__).resolve().parents[2] / "releases/pragmas-v1"
 
 
+@pytest.mark.slow
 def test_bounds_of_the_release_are_those_of_the_present_composition() -> None:
     """Of every eighth program; version 5 changed rows by up to a factor of seven."""
     release, target = open_release(RELEASE), read_target("simfoundry")

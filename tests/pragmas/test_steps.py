@@ -61,6 +61,7 @@ def steps(rows: list[PragmaDesignRow]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("together", [2, 3])
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "exhaustive"])
 def test_an_exploration_is_the_same_where_designs_end_in_another_order(

@@ -143,6 +143,7 @@ def test_a_factor_that_leaves_a_rest_around_loops_is_no_strip() -> None:
 # ---- own synthesis ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_waits_for_its_array_is_made_again_in_strips(tmp_path: Path) -> None:
     """In a flattened nest the engine cannot tell elements of two steps apart: 2mm took 37 times its bound."""
     own = evaluator(SCALED, "scaled", tmp_path)

@@ -65,7 +65,7 @@ def test_every_operator_has_a_reference() -> None:
     assert {o.name for o in OPERATORS} == set(OPERATIONS)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("group", range(4))
 @pytest.mark.parametrize(
     ("data_type", "mutated"), [("int8", 0.5), ("int16", 0.5), ("int32", 0.0), ("int32", 1.0), ("float", 1.0)]
@@ -80,7 +80,7 @@ def test_every_operator_equals_numpy(group: int, data_type: str, mutated: float,
     compare(row, data, outputs)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("group", range(4))
 def test_floating_results_are_the_same_bits_when_sums_keep_their_order(group: int, tmp_path: Path) -> None:
     options = replace(WIDE, data_types=("float",), mutation_share=1.0, reorder_sums=False, buffers=True)

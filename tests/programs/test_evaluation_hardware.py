@@ -21,7 +21,7 @@ from pipelines.schemas import OK, ProgramRow
 CYCLE_BOUND = 50_000
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize(
     "program",
     [

@@ -101,6 +101,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("source", "reason"), REFUSED.values(), ids=REFUSED.keys())
 def test_variant_is_rejected(source: str, reason: str, tmp_path: Path) -> None:
     made = variants(Says(fenced(source)), tmp_path)

@@ -26,6 +26,8 @@ BLOCKS = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
 MOST_NOT_RUN = 6
 SERVER = "simfoundry ui"
 NODE = "simfoundry node"
+SLOW = (NODE, "simfoundry ui")
+"""Commands whose blocks start servers: they run in `make check`; `make test` has other tests of them."""
 HEAD = "127.0.0.1:6379"
 """What the page says; the test takes a free port, and memory that every machine of tests has."""
 READY = "ready"
@@ -85,7 +87,9 @@ def project(
 @pytest.mark.parametrize(
     "block",
     [
-        pytest.param(block, marks=[pytest.mark.slow] * (NODE in block.text), id=f"line-{block.line}")
+        pytest.param(
+            block, marks=[pytest.mark.slow] * any(map(block.text.__contains__, SLOW)), id=f"line-{block.line}"
+        )
         for block in BLOCKS
     ],
 )

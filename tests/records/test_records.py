@@ -155,6 +155,7 @@ def test_operators_of_a_graph_say_whether_they_depend_on_data(rows: LabelledRows
         assert {n["name"]: n["dynamic"] for n in nodes} == {n["name"]: said[n["name"]] for n in nodes}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_the_code_with_its_pragmas_is_the_design(program: ProgramRow, rows: LabelledRows) -> None:
     loops = [loop for loop in rows.loops if loop.program_id == program.program_id]

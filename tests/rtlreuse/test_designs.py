@@ -22,6 +22,7 @@ _PLAIN = [m for m in MNEMONICS if m not in (*_LOADS, *_STORES, *_BRANCHES, "jal"
 build = partial(build_reuse, top="top", compiler="g++", is_quick=True)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("family", SMALL)
 def test_outputs_equal_icarus(family: str, programs: Path, tmp_path: Path) -> None:
     design = FAMILIES[family](SMALL[family])

@@ -145,6 +145,7 @@ def test_index_of_a_memory_wraps_and_beyond_its_end_are_zeros(
     assert simulator.step({"a": 1, "d": 0}) == {"q": 5, "r": 9}
 
 
+@pytest.mark.slow
 def test_system_verilog_equals_verilator(programs: Path) -> None:
     ours = build_reuse(SYSTEM_VERILOG, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True)
     theirs = build_verilator(
@@ -158,6 +159,7 @@ def test_system_verilog_equals_verilator(programs: Path) -> None:
     assert digests(ours) == digests(theirs)
 
 
+@pytest.mark.slow
 def test_verilator_with_two_threads_has_the_same_outputs(programs: Path) -> None:
     alone, both = (
         build_verilator(WRAPPING_INDEX, top="top", folder=programs, is_quick=True, threads=threads)

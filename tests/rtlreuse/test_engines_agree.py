@@ -136,6 +136,7 @@ def together() -> str:
     return "\n".join([*cases, RESETS, MEMORIES, BOUNDS, SYNCHRONISER, TOGETHER])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("engine", ["cxxrtl", "verilator"])
 def test_engines_agree_from_cycle_0(engine: str, together: str, programs: Path) -> None:
     """CXXRTL as it is flattened: with modules it evaluates a second time anyway."""
@@ -174,6 +175,7 @@ endmodule
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("language", "high"), [(VERILOG, 30), (SYSTEMVERILOG, 69)])
 def test_accesses_beyond_a_memory_read_0_and_write_nothing(
     language: str, high: int, programs: Path, tmp_path: Path
@@ -239,6 +241,7 @@ MACROS = "\n".join(
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("define", "undefine", "y", "z"),
     [
@@ -596,7 +599,7 @@ def test_a_lost_reset_is_rejected_where_yosys_may_err() -> None:
 PULSES_IN_ICARUS = {20020}
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(99)
 @pytest.mark.parametrize(
     "first",
     [n for n in range(FEATURED_FROM, FEATURED_FROM + 8 * FILES_PER, FILES_PER) if n not in PULSES_IN_ICARUS],
@@ -612,7 +615,7 @@ def test_random_designs_with_features_agree(first: int, programs: Path, tmp_path
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(99)
 @pytest.mark.parametrize("first", range(BOUNDED_FROM, BOUNDED_FROM + 8 * FILES_PER, FILES_PER))
 def test_random_designs_with_bounds_and_synchronisers_agree(first: int, programs: Path) -> None:
     """Icarus may see no edge of an initial value at time 0, so the other engine is CXXRTL."""

@@ -52,7 +52,7 @@ def modelled(plan: Divider) -> Division:
     return Divider(plan.emitter, MIXED).divide()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "divide"),
     [
@@ -84,7 +84,7 @@ def test_outputs_do_not_depend_on_the_division(
     assert divided.step() == whole.step()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "seed"), [("soc_4", 16, 2, 1), ("mesh", 2, 1, 2), ("gemm_os", 5, 130, 3)]
 )

@@ -74,6 +74,7 @@ def test_a_design_without_end_is_refused(text: str, stimuli: int, message: str) 
     assert str(refused.value) == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loop",
     [

@@ -27,6 +27,7 @@ def without(top: str, language: str) -> list[str]:
     return [command for command in read_commands(top, language) if not command.startswith(DERIVE_INSTANCES)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -107,6 +108,7 @@ def test_a_parameter_that_a_module_lacks_is_named() -> None:
         netlist.read_verilog(text, top="top")
 
 
+@pytest.mark.slow
 def test_cxxrtl_compiles_a_long_chain_of_choices(tmp_path: Path) -> None:
     chain = " : ".join(f"a == {i} ? 9'd{511 - i}" for i in range(400))
     text = f"module top (input clk, input [8:0] a, output [8:0] y); assign y = {chain} : 9'd7; endmodule"

@@ -134,6 +134,7 @@ def hls_design() -> DesignSource:
     return DesignSource(verilog=design.verilog, top=design.module)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_outputs_equal_icarus(name: str, programs: Path, tmp_path: Path) -> None:
     design = DESIGNS[name]
@@ -163,6 +164,7 @@ def test_outputs_of_hls_designs_equal_verilator(programs: Path) -> None:
     assert Simulator(ours).run(3000, seed=1).digests.tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stimuli", "is_apart"), [(2, True), (16, False)])
 def test_stimuli_are_independent(stimuli: int, is_apart: bool, programs: Path) -> None:
     """Stimulus k of many gives what it gives alone."""
@@ -181,6 +183,7 @@ def test_stimuli_are_independent(stimuli: int, is_apart: bool, programs: Path) -
             assert (outputs[:, :, 0] == traced.outputs[:, :, k]).all()
 
 
+@pytest.mark.slow
 def test_a_trial_takes_one_of_both_layouts_of_stimuli(programs: Path) -> None:
     design = DESIGNS["gemm_os"]
     options: dict[str, Any] = {"top": design.top, "folder": programs, "stimuli": 2}
@@ -202,6 +205,7 @@ def test_random_designs_equal_icarus(first: int, programs: Path, tmp_path: Path)
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
 
 
+@pytest.mark.slow
 def test_induction_variables_of_gcc_are_off(programs: Path, tmp_path: Path) -> None:
     """A random design that GCC 12.2 gave wrong code for at -O1."""
     text = Path(__file__).with_name("induction_variables.v").read_text()

@@ -49,7 +49,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("kind", list(SAMPLES), ids=lambda k: k.c_name)
 def test_values_of_every_type_pass_as_they_are(
     kind: ScalarType, tmp_path: Path, runtime_folder: Path
@@ -142,7 +142,7 @@ def banked(
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("style", "address", "flat", "expected"),
     [

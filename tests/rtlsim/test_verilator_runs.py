@@ -70,6 +70,7 @@ def test_a_read_one_cycle_earlier_sees_the_old_element(tmp_path: Path, runtime_f
     assert simulate(tmp_path, runtime_folder, read=3, sample=6).returned == 6
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("sample", [6, 8])
 def test_data_stands_for_one_cycle_only(tmp_path: Path, runtime_folder: Path, sample: int) -> None:
     assert simulate(tmp_path, runtime_folder, sample=sample).returned not in (6, 99)

@@ -172,6 +172,7 @@ report_checks -path_delay max -digits 6 -group_count 2000
     return max(path_ns(r) for r in reports)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(shutil.which("sta") is None, reason="needs sta of the package opensta")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_delay_is_that_of_opensta(name: str, osu018: Target, tmp_path: Path) -> None:

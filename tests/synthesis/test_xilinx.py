@@ -54,6 +54,7 @@ def test_counting_rejects_other_reports(content: bytes, message: str) -> None:
         read_fpga_report(content, "top")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("bits", "luts", "brams"), [(5, 2 * 4, 0), (12, 0, 4)], ids=["distributed", "block"])
 def test_a_memory_takes_luts_or_block_ram(bits: int, luts: int, brams: int, tmp_path: Path) -> None:
     text = MEMORY.format(high=bits - 1, last=2**bits - 1)
@@ -61,6 +62,7 @@ def test_a_memory_takes_luts_or_block_ram(bits: int, luts: int, brams: int, tmp_
     assert (found.status, found.lut_count, found.bram_count) == ("ok", luts, brams)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("bits", "dsps"), [(8, 1), (18, 1), (25, 2)])
 def test_a_product_takes_dsps_of_25_by_18_bits(bits: int, dsps: int, tmp_path: Path) -> None:
     text = PRODUCT.format(high=bits - 1, last=2 * bits - 1)
