@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache as once
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -167,6 +168,12 @@ def read_collection(folder: Path) -> list[WrittenKernel]:
     Raises: ProgramError: a kernel breaks a rule.
     """
     return [read_kernel(path) for path in kernel_files(folder)]
+
+
+@once
+def left_out_kernels() -> frozenset[str]:
+    """Return the names of the kernels of suite `written` in FIELDS_LEFT_OUT."""
+    return frozenset(p.stem for p in kernel_files(WRITTEN_FOLDER) if p.parent.name in FIELDS_LEFT_OUT)
 
 
 def collection_programs(folder: Path, *, suite: str, stage: str, sizes: Sequence[str]) -> list[ProgramRow]:
