@@ -235,6 +235,40 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
+# ---- frozen collections ----------------------------------------------------------------------------------
+
+FROZEN_FILE = "frozen.json"
+"""In the folder of a collection that never changes: the SHA-256 of each kernel's files."""
+
+
+def freeze_collection(folder: Path) -> None:
+    """Write the hashes of a collection once.
+
+    Raises: FileExistsError: it is frozen. ProgramError: a kernel breaks a rule.
+    """
+    with (folder / FROZEN_FILE).open("x", encoding="utf-8") as file:
+        json.dump(_hashes(folder), file, indent=1)
+        file.write("\n")
+
+
+def require_frozen(folder: Path) -> str:
+    """Check that a collection is as it was frozen; return the hash of its hashes.
+
+    Raises: ProgramError: a kernel was changed, added or removed.
+    """
+    path = folder / FROZEN_FILE
+    content = read_bounded(path, what="list of hashes", most_bytes=MANIFEST_LIMIT_BYTES, error=ProgramError)
+    frozen, present = json.loads(content), _hashes(folder)
+    changed = sorted(n for n in frozen.keys() | present.keys() if frozen.get(n) != present.get(n))
+    if changed:
+        raise ProgramError(f"kernels differ from {path.name}: {', '.join(changed)} ({folder})")
+    return content_hash(frozen)
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {f"{kernel.field}/{kernel.name}": kernel.sha256 for kernel in read_collection(folder)}
+
+
 # ---- features ------------------------------------------------------------------------------------------
 
 _PATTERNS: Mapping[str, str] = {
