@@ -5,8 +5,9 @@
 
 Each kernel is labelled at size mini without directives (memory delay 2 cycles, clock 10 ns, cells of osu018)
 and asked about. Predictors are those that come with the project, or models in folders. Beside them stand the
-engine's estimate and a constant, the median of the training designs of the release. Errors are medians and means of |answer / label - 1|; an
-interval holds when the label lies in it. A refused kernel is counted with its reason and never changed.
+engine's estimate and a constant, the median of the training designs of the release. Errors are medians and
+means of |answer / label - 1|; an interval holds when the label lies in it. A refused kernel is counted with
+its reason and never changed.
 
 `untouched` is scored once per release: each scoring is a line of docs/results/untouched.jsonl, and a second
 one of a release is refused. Its files must have the hashes of `frozen.json`.

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from pipelines.base.arithmetic import whole_number
+from pipelines.programs import ProgramError
 from pipelines.programs.collections import (
     UNTOUCHED_FOLDER,
     WRITTEN_FOLDER,
     audit_collection,
     c_features,
     collection_programs,
+    freeze_collection,
     pointer_names,
+    require_frozen,
     write_features,
 )
 from pipelines.schemas import OK, REJECTED
@@ -107,6 +110,23 @@ def test_audit_names_undeclared_features_elements_and_kernels_alike(tmp_path: Pa
     assert write_features(tmp_path) == 2
     assert write_features(tmp_path) == 0
     assert "features" not in "\n".join(audit_collection(tmp_path))
+
+
+def test_a_frozen_collection_names_what_changed(tmp_path: Path) -> None:
+    write_kernel(tmp_path, "clip")
+    write_kernel(tmp_path, "other")
+    freeze_collection(tmp_path)
+    frozen = require_frozen(tmp_path)
+    with pytest.raises(FileExistsError):
+        freeze_collection(tmp_path)
+    write_kernel(tmp_path, "clip", SOURCE.replace("-4", "-5"))
+    write_kernel(tmp_path, "third")
+    with pytest.raises(ProgramError, match=r"differ from frozen.json: images/clip, images/third"):
+        require_frozen(tmp_path)
+    write_kernel(tmp_path, "clip")
+    for path in (tmp_path / "images").glob("third.*"):
+        path.unlink()
+    assert require_frozen(tmp_path) == frozen
 
 
 @pytest.mark.parametrize(
