@@ -82,3 +82,10 @@ size_t write_residuals(const int16_t *coef, int qstep, uint8_t *stream, size_t r
   while (b.n) bw_bits(&b, 0, 1);
   return b.full ? 0 : (size_t)(b.p - stream);
 }
+
+int main(void) {
+  static int16_t coef[NBLK * COEFS];
+  static uint8_t stream[NBLK * 40];
+  for (int i = 0; i < NBLK * COEFS; ++i) coef[i] = (int16_t)(i % 13 * 20 - 120);
+  return write_residuals(coef, 50, stream, sizeof stream) == 0;
+}

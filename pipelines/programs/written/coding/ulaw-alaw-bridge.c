@@ -48,3 +48,15 @@ unsigned bridge_mix(uint8_t leg[LEGS][N_OCTETS], const uint8_t gain[LEGS], unsig
 	}
 	return clipped;
 }
+
+int main(void)
+{
+	static uint8_t leg[LEGS][N_OCTETS], out[N_OCTETS];
+	uint8_t gain[LEGS];
+	for (int l = 0; l < LEGS; l++) {
+		gain[l] = 128;
+		for (int i = 0; i < N_OCTETS; i++)
+			leg[l][i] = (uint8_t)(37 * i + 11 * l);
+	}
+	return (int)(bridge_mix(leg, gain, 1, out) >> 16);
+}

@@ -66,3 +66,12 @@ void ntt_convolve(u32 *a, u32 *b)
         a[i] = MUL(a[i], b[i]);
     dit_inv(a);
 }
+
+int main(void)
+{
+    static u32 a[N], b[N];
+    for (int i = 0; i < N; i++) a[i] = (u32)i;
+    b[1] = 1;                       /* rotates by one */
+    ntt_convolve(a, b);
+    return a[1] == 0 && a[0] == N - 1 ? 0 : 1;
+}

@@ -51,3 +51,11 @@ int sg_peaks(const uint16_t *trace, int *smooth, int *deriv, int *peaks, int min
             peaks[npk++] = deriv[i - 1] > -deriv[i] ? i : i - 1;
     return npk;
 }
+
+int main(void)
+{
+    static uint16_t t[NPTS];
+    static int s[NPTS], d[NPTS], p[NPTS];
+    for (int i = 0; i < NPTS; i++) t[i] = (uint16_t)(2000 + (i % 40 < 20 ? i % 40 : 40 - i % 40) * 50);
+    return sg_peaks(t, s, d, p, 2200) == 0;
+}

@@ -27,3 +27,10 @@ void walsh_sequency(int32_t *a, int32_t *out) {
     out[s] = a[bitrev(g, WHT_LEN)];
   }
 }
+
+int main(void) {
+  static int32_t a[WHT_LEN], out[WHT_LEN];
+  for (int i = 0; i < WHT_LEN; ++i) a[i] = i & 1 ? -1 : 1;   // WHT_LEN - 1 sign changes
+  walsh_sequency(a, out);
+  return out[WHT_LEN - 1] != WHT_LEN;
+}

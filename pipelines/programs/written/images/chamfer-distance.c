@@ -59,3 +59,12 @@ int clearance_climb(const unsigned char occ[DIM * DIM], short d[DIM * DIM], int 
   *peak_y = y;
   return AT(x, y);
 }
+
+int main(void)
+{
+  static unsigned char occ[DIM * DIM];
+  static short d[DIM * DIM];
+  int x, y;
+  for (int i = 0; i < DIM * DIM; ++i) occ[i] = i < DIM ? 0 : 200;   /* wall along the top */
+  return clearance_climb(occ, d, 10, &x, &y) == 5 * (DIM - 1) ? 0 : 1;
+}

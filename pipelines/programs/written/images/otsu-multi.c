@@ -51,3 +51,13 @@ double otsu_multi(const unsigned char *px, int *thresholds)
     double total = (double)mom[LEVELS];
     return best[K][LEVELS] - total * total / NPX;   /* between class scatter */
 }
+
+#ifdef SELFTEST
+int main(void)
+{
+    static unsigned char px[NPX];
+    int t[K - 1];
+    for (int i = 0; i < NPX; i++) px[i] = (unsigned char)(i % K * 60 + i % 7);
+    return otsu_multi(px, t) > 0.0 ? 0 : 1;
+}
+#endif
