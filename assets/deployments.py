@@ -83,7 +83,7 @@ class Deployment:
     project: Path
     data_dir: Path
     cache_dir: Path
-    tracking_uri: str
+    tracking_uri: str = field(repr=False)
     artifact_folder: Path | None
     dagster_home: Path
     folder: Path | None = None
@@ -110,9 +110,14 @@ class Deployment:
 
     @property
     def mlflow_address(self) -> str:
-        """Where MLflow's UI answers: the tracking server, else the UI that `simfoundry ui` serves."""
+        """Where MLflow's UI answers: the tracking server, else the UI that `simfoundry ui` serves.
+
+        It is shown, so it has no user and no password.
+        """
         if self.tracking_uri.startswith(("http://", "https://")):
-            return self.tracking_uri.rstrip("/")
+            scheme, _, rest = self.tracking_uri.partition("://")
+            host, slash, path = rest.partition("/")
+            return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
         return f"http://127.0.0.1:{os.environ.get(MLFLOW_PORT_VARIABLE) or MLFLOW_PORT}"
 
     @property
@@ -281,9 +286,12 @@ def _require_whole(path: Path, content: str) -> None:
 def writing_to(data_dir: Path) -> Iterator[None]:
     """Hold the data folder; the kernel releases it when the process ends, however it ends.
 
-    Raises: FoundryError: another process holds it; the message has its process id.
+    Raises: FoundryError: another process holds it; the message has its process id. Or it is no folder.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise FoundryError(f"not a folder: {data_dir}; accepted: an existing or a new folder") from error
     lock = FileLock(data_dir / ".lock", blocking=False, fallback_to_soft=False)
     try:
         lock.acquire()

@@ -29,12 +29,20 @@ class ExtraMissing(FoundryError, ImportError):
     """A package is not installed that an extra of the project has."""
 
 
+_PASSWORD = re.compile(r"(?<=://)(?P<user>[^/\s:@]*):[^/\s@]+@")
+
+
+def hide_passwords(text: str) -> str:
+    """Return a text without the passwords of its URLs."""
+    return _PASSWORD.sub(r"\g<user>:***@", text)
+
+
 def explain(error: BaseException) -> str:
     """Return one line that says what went wrong, for a person.
 
     A full disk is told apart from other system errors: there the way out is to make room.
     """
-    text = " ".join(str(error).split())
+    text = hide_passwords(" ".join(str(error).split()))
     if _lacks_room(error):
         return (
             f"the disk must have room, got {text}; make room and run again: "

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
+from assets.errors import hide_passwords
 from assets.pages import page_path
 from assets.refresh import refresh_page
 from assets.step import ENVIRONMENT_SIGNS, count_failures
@@ -129,6 +130,6 @@ def _places(deployment: Deployment) -> dict[str, str]:
         **({} if deployment.store is None else {"shared store": deployment.store}),
         "report": str(page_path(deployment)),
         "what this run did": str(refresh_page(deployment)),
-        "models": deployment.tracking_uri,
+        "models": hide_passwords(deployment.tracking_uri),
         "runs": str(deployment.dagster_home),
     }

@@ -5,11 +5,14 @@ The credentials are variables of the environment of the process that opens a sto
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import socket
+import time
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -30,6 +33,9 @@ LEAST_PAUSE_S, MOST_PAUSE_S = 0.5, 5.0
 HIDDEN = "***"
 SHARED_CACHE = "cache"
 """Folder of the sealed entries in a store."""
+KNOCK_S = 3.0
+_PORTS = {"http": 80, "https": 443}
+_LOG = logging.getLogger(__name__)
 
 
 def hide_secrets(text: str, *urls: str | None) -> str:
@@ -96,6 +102,8 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
         folder.mkdir(parents=True, exist_ok=True)
         return LocalStore(folder)
     endpoint, prefix = values.get(ENDPOINT_VARIABLE), parts.path.strip("/")
+    if endpoint:
+        _knock(endpoint)
     optional: dict[str, Any] = ({"prefix": prefix} if prefix else {}) | (
         {"endpoint": endpoint} if endpoint else {}
     )
@@ -117,6 +125,33 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
             },
         },
     )
+
+
+@cache
+def _knock(endpoint: str) -> None:
+    """Wait until somebody answers at the address of a store, once per process, and log that it waits.
+
+    Requests are repeated without a word and without looking at signals, so the first wait is here.
+
+    Raises: FoundryError: nobody answers within RETRY_S.
+    """
+    parts, end = urlsplit(endpoint), time.monotonic() + RETRY_S
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    is_named = False
+    while True:
+        try:
+            host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
+            with socket.create_connection((host, port), KNOCK_S):
+                return
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
+            fault = f"the store does not answer at {place} ({ENDPOINT_VARIABLE}: {reason})"
+            if time.monotonic() > end:
+                raise FoundryError(f"{fault}; accepted: the address of an S3 server") from error
+            if not is_named:
+                _LOG.warning("%s; it is waited for, at most %d s", fault, RETRY_S)
+            is_named = True
+            time.sleep(LEAST_PAUSE_S)
 
 
 def open_sealed(url: str) -> ObjectStore:

@@ -330,4 +330,4 @@ class NodeQuestion:
     @property
     def joined(self) -> str:
         """Address of the head."""
-        return self.address or f"{self.host}:{self.port}"
+        return f"{self.host}:{self.port}" if self.address is None else self.address

@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 
 AUTH_MODE = "RAY_AUTH_MODE"
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105
+_TOKEN_VARIABLES = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
 LOOK_S = 1.0
 KNOCK_S = 10.0
 WITHOUT_NODES_S = 60.0
@@ -75,7 +76,7 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         reason = " ".join(str(error).split())[:300]
         raise FoundryError(
             f"no Ray cluster answers at {cluster.address}: {reason}; accepted: host:port of a running head "
-            f"(`simfoundry node`), or {AUTO} for one on this machine"
+            f"(`simfoundry node`) with its token ({_token_source()}), or {AUTO} for one on this machine"
         ) from error
     if current_thread() is main_thread():
         for number, handler in handlers.items():  # Ray sets its own, which leaves tools behind
@@ -88,12 +89,38 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         ray.shutdown()
 
 
+@contextmanager
+def _interrupts() -> Generator[None]:
+    """Raise the exception of a signal's handler as itself.
+
+    Ray's calls know KeyboardInterrupt alone. They make a SystemError of the interruption that Dagster's
+    handler raises, and a step that ends so would be repeated instead of ended.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if error.__cause__ is None or isinstance(error.__cause__, Exception):
+            raise
+        raise error.__cause__ from None
+
+
 def _send_token(address: str) -> None:
     """Send the token of the environment or of the home folder; Ray sends none to a head unless it is told."""
-    names = (TOKEN_VARIABLE, "RAY_AUTH_TOKEN_PATH")
-    has_token = any(os.environ.get(name) for name in names) or token_file().is_file()
-    if address != AUTO and has_token:
+    if address != AUTO and _has_token():
         os.environ.setdefault(AUTH_MODE, "token")
+
+
+def _has_token() -> bool:
+    return any(os.environ.get(name) for name in _TOKEN_VARIABLES) or token_file().is_file()
+
+
+def _token_source() -> str:
+    """Return where the token is read from, without its value."""
+    for name in _TOKEN_VARIABLES:
+        if os.environ.get(name):
+            return f"here {name}"
+    path = token_file()
+    return f"here {path}" if path.is_file() else f"here none: neither {TOKEN_VARIABLE} nor {path}"
 
 
 def token_file() -> Path:
@@ -327,6 +354,10 @@ class _Spreading:
 
     def run(self) -> Generator[tuple[int, Outcome[Any]]]:
         """Yield outcomes until no batch is left."""
+        with _interrupts():
+            yield from self._run()
+
+    def _run(self) -> Generator[tuple[int, Outcome[Any]]]:
         try:
             while self._waiting or self._again or self._running:
                 slots = self._slots()

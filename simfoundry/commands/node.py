@@ -18,10 +18,12 @@ from assets.cluster.ray_fanout import AUTH_MODE, TOKEN_VARIABLE, token_file
 from assets.errors import FoundryError, needing
 from pipelines.base.files import read_text
 from pipelines.schemas import write_bytes_atomically
-from simfoundry.commands.supervision import Server, supervised
+from simfoundry.commands.supervision import Server, Servers, supervised
 from simfoundry.questions import NodeQuestion
 
 READY_S = 120.0
+REFUSED_TOKEN = "InvalidAuthToken"  # noqa: S105
+"""In Ray's log when the head has another token."""
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+):(?P<port>[0-9]{1,5})")
 
 
@@ -29,12 +31,13 @@ def serve_node(question: NodeQuestion, *, as_json: bool) -> None:
     """Start Ray's processes of this machine and wait until Ctrl-C, which ends them.
 
     Raises: ExtraMissing: Ray is not installed. FoundryError: not an address, no head answers there, there is
-            no token, or Ray ended.
+            no token or another one, or Ray ended.
     """
     with needing("cluster"):
         import ray  # lazy import: takes 1 s
 
         del ray
+    _require_own(question.host)
     if _ADDRESS.fullmatch(question.joined) is None:
         raise FoundryError(f"not an address: {question.joined!r}; accepted: host:port of the head")
     is_head = question.address is None
@@ -52,15 +55,46 @@ def serve_node(question: NodeQuestion, *, as_json: bool) -> None:
             variables={**os.environ, AUTH_MODE: "token", TOKEN_VARIABLE: token},
         )
         servers.start(server)
-        began = monotonic()
-        for _ in servers.polls():
-            if "Ray runtime started" in server.log.read_text(errors="replace"):
-                break
-            if monotonic() - began > READY_S:
-                raise FoundryError(f"Ray has not begun within {READY_S:g} s")
+        try:
+            _wait_ready(servers, server)
+        except FoundryError as error:
+            if REFUSED_TOKEN in server.log.read_text(errors="replace"):
+                raise FoundryError(_refusal(question.joined)) from error
+            raise
         click.echo(_said(question, as_json=as_json))
         for _ in servers.polls():
             pass
+
+
+def _wait_ready(servers: Servers, server: Server) -> None:
+    """Wait until Ray's processes run. Raises: FoundryError: they ended, or have not begun in time."""
+    began = monotonic()
+    for _ in servers.polls():
+        if "Ray runtime started" in server.log.read_text(errors="replace"):
+            return
+        if monotonic() - began > READY_S:
+            raise FoundryError(f"Ray has not begun within {READY_S:g} s")
+
+
+def _refusal(head: str) -> str:
+    source = TOKEN_VARIABLE if os.environ.get(TOKEN_VARIABLE) else str(token_file())
+    return f"the head at {head} has another token than {source}; accepted: the token of the head"
+
+
+def _require_own(host: str) -> None:
+    """Check that a host is this machine; Ray would look for a minute.
+
+    Raises: FoundryError: it is not.
+    """
+    try:
+        if not host:
+            raise OSError
+        with socket.socket() as own:
+            own.bind((host, 0))
+    except (OSError, UnicodeError) as error:
+        raise FoundryError(
+            f"--host: not an address of this machine: {host!r}; accepted: one by which the others reach it"
+        ) from error
 
 
 def _command(question: NodeQuestion) -> list[str]:

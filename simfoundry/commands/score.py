@@ -99,8 +99,11 @@ def score_file(
     A row that the model refuses has status `refused` and a reason.
 
     Args:   model: NAME@ALIAS, or a folder of a model. overrides: of the configuration, as `cluster=ray`.
-    Raises: FoundryError: no such model, or the file has not the columns of its question.
+    Raises: FoundryError: no such model, the file has not the columns of its question, or `out` has another
+            ending than .parquet.
     """
+    if out.suffix != ".parquet":
+        raise FoundryError(f"--out {out} is no Parquet file; accepted: FILE.parquet")
     settings = Settings(configuration=compose_configuration(list(overrides)), deployment=find_deployment())
     with model_folder(model) as folder:
         content = ModelContent.of(folder)
@@ -193,7 +196,8 @@ def model_folder(model: str) -> Iterator[Path]:
 def read_questions(file: Path, spec: PredictorSpec[Any]) -> list[dict[str, Any]]:
     """Read the rows of a Parquet file with the columns of a predictor's question; others are left out.
 
-    Raises: FoundryError: a column is missing, or the file is damaged or too large.
+    Raises: FoundryError: a column is missing or has values of another type, or the file is damaged or too
+            large.
     """
 
     def refused(text: str) -> FoundryError:
@@ -209,7 +213,15 @@ def read_questions(file: Path, spec: PredictorSpec[Any]) -> list[dict[str, Any]]
         present = set(opened.schema_arrow.names)
         if missing := [name for name in required if name not in present]:
             raise refused(f"no column {', '.join(missing)}; accepted: {', '.join(sorted(names))}")
-        return opened.read(columns=sorted(names & present)).to_pylist()
+        rows = opened.read(columns=sorted(names & present)).to_pylist()
+    for column in spec.task.question:
+        kind = _KINDS[column.kind]
+        try:  # before the model is asked: the answers have these columns, too
+            pa.array([row.get(column.name) for row in rows], kind, from_pandas=True)
+        except (pa.ArrowException, OverflowError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise refused(f"column {column.name}: {reason}; accepted: {kind}") from error
+    return rows
 
 
 def _parquet(

@@ -17,7 +17,7 @@ from assets.configuration import (
 from assets.deployments import local_deployment
 from assets.errors import FoundryError
 from assets.label_settings import Hls, Labelling, Synthesis, default_label_settings
-from assets.settings import CONFIGURATION_FOLDER, Run
+from assets.settings import CONFIGURATION_FOLDER, Cluster, Run
 from pipelines.dataset.labelling import SLOTTED
 
 
@@ -203,3 +203,8 @@ def test_defaults_of_the_predictor_are_its_own() -> None:
 
     options = compose_configuration([]).models.tenset_mlp.model_dump(exclude={"seed"})
     assert TrainOptions(**options) == TrainOptions()
+
+
+def test_defaults_of_a_cluster_are_those_of_the_class() -> None:
+    assert compose_configuration(["cluster=ray"]).cluster == Cluster(kind="ray")
+    assert compose_configuration([]).cluster == Cluster()

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assets.deployments import SERVER_VARIABLES, find_deployment
-from assets.errors import FoundryError
+from assets.deployments import SERVER_VARIABLES, find_deployment, local_deployment, writing_to
+from assets.errors import FoundryError, explain
+from assets.overview import survey
 
 
 def test_local_is_the_default_and_lies_in_the_project(project: Path) -> None:
@@ -51,3 +53,21 @@ def test_server_rejects_a_missing_variable(project: Path) -> None:
 def test_project_rejects_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(FoundryError, match=r"no project folder: .*SIMFOUNDRY_PROJECT"):
         find_deployment({"SIMFOUNDRY_PROJECT": str(tmp_path)})
+
+
+def test_the_password_of_the_tracking_server_is_not_shown(tmp_path: Path) -> None:
+    address = "https://user:geheim@mlflow.example:5000/team/"
+    deployment = replace(local_deployment(tmp_path), tracking_uri=address)
+    assert survey(deployment).places["models"] == "https://user:***@mlflow.example:5000/team/"
+    assert deployment.mlflow_address == "https://mlflow.example:5000/team"
+    assert "geheim" not in repr(deployment)
+    assert explain(OSError(f"no answer from {address}x")) == f"no answer from {address}x".replace(
+        "geheim", "***"
+    )
+
+
+def test_a_data_folder_rejects_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(FoundryError, match=r"file; accepted: an existing or a new folder$"), writing_to(file):
+        pass

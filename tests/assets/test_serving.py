@@ -174,3 +174,14 @@ def test_score_refuses_a_file_without_the_columns(deployment: Deployment, tmp_pa
     file.write_bytes(b"PAR1")
     with pytest.raises(FoundryError, match="not a table of questions"):
         score_file(file, model=f"{TREES}@champion", out=tmp_path / "out.parquet")
+
+
+def test_score_refuses_columns_of_another_type_and_another_ending(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    row = {"source": "int f(int a) { return a; }", "top": "f", "directives": "[]", "clock_period_ns": 10.0}
+    file = _questions(tmp_path, [{**row, "memory_read_delay_cycles": "two", "memory_write_delay_cycles": 2}])
+    with pytest.raises(FoundryError, match=r"column memory_read_delay_cycles: .*'two'.*; accepted: int64$"):
+        score_file(file, model=f"{TREES}@champion", out=tmp_path / "out.parquet")
+    with pytest.raises(FoundryError, match=r"out\.csv is no Parquet file; accepted: FILE\.parquet$"):
+        score_file(file, model=f"{TREES}@champion", out=tmp_path / "out.csv")

@@ -105,7 +105,7 @@ REASONS = {
         pipelines/rtl/reuse/waveform.py write_vcd
         pipelines/base/sandbox/confinement.py _pipe
         simfoundry/cli/options.py explained.run
-        simfoundry/commands/node.py serve_node
+        simfoundry/commands/node.py serve_node _wait_ready
         simfoundry/commands/supervision.py Server.start Servers.polls
     """,
     "bytes or an open file that the reader gave": """

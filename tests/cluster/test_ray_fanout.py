@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -202,6 +203,25 @@ def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, reposi
     while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+class Interruption(BaseException):
+    """As Dagster's: no KeyboardInterrupt, and no Exception."""
+
+
+def test_an_interruption_of_dagster_ends_the_handing_over(fanout: RayFanout, tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise Interruption
+
+    former = signal.signal(signal.SIGUSR1, interrupt)
+    sender = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGUSR1))
+    sender.start()
+    try:
+        with pytest.raises(Interruption):
+            run_all("waits", range(4), partial(wait, seconds=30, folder=tmp_path), workers=1)
+    finally:
+        sender.cancel()
+        signal.signal(signal.SIGUSR1, former)
 
 
 def wait_for_pids(folder: Path, count: int) -> list[int]:

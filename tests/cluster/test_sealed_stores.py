@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import socket
 import sys
+import threading
 import uuid
 from pathlib import Path
 from threading import Barrier
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from assets.errors import ExtraMissing, FoundryError
-from assets.stores import credentials, hide_secrets, open_client, open_sealed
+from assets.stores import _knock, credentials, hide_secrets, open_client, open_sealed
 from pipelines.base.cache import ContentCache
 from pipelines.base.sealing import FolderStore, ObjectStore, SealedStore, StoreError
 
@@ -179,3 +181,35 @@ def test_a_store_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("assets.errors.extras_of", lambda module: ["cluster"] if module == "obstore" else [])
     with pytest.raises(ExtraMissing, match=r'obstore is not installed; .*pip install "\.\[cluster\]"'):
         open_sealed(f"memory:///{uuid.uuid4().hex}")
+
+
+@pytest.fixture
+def credentials_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "geheim")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "schluessel")
+    _knock.cache_clear()
+
+
+@pytest.mark.usefixtures("credentials_of_a_store")
+def test_a_store_that_never_answers_is_an_error_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:geheim@127.0.0.1:9")
+    monkeypatch.setattr("assets.stores.RETRY_S", 0.1)
+    words = r"^the store does not answer at http://127\.0\.0\.1:9 \(AWS_ENDPOINT_URL: Connection refused\)"
+    with pytest.raises(FoundryError, match=words):
+        open_client("s3://foundry/tables")
+
+
+@pytest.mark.usefixtures("credentials_of_a_store")
+def test_a_store_that_starts_late_is_waited_for_and_named_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        starting = threading.Timer(1.2, server.listen)
+        starting.start()
+        for folder in ("tables", "cache"):
+            open_client(f"s3://foundry/{folder}")
+        starting.join()
+    (warning,) = caplog.records
+    assert warning.getMessage().endswith("it is waited for, at most 90 s")
