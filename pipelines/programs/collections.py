@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,7 +103,12 @@ class WrittenKernel:
             for name, kind in self.manifest.inputs.items()
         }
         read_specification(json.dumps(inputs))
-        pointers = {name: elements[name] for name in elements if name in pointer_names(self.text, self.top)}
+        known = _integer_macros(self.text, macros)
+        pointers: dict[str, int] = {}
+        for name, extents in pointer_parameters(self.text, self.top).items():
+            inner = [self._number(f"extent of {name}", extent, known) for extent in extents]
+            if name in elements:
+                pointers[name] = max(1, elements[name] // math.prod(inner))
         return program_row(
             name=self.name,
             suite=suite,
@@ -209,20 +215,44 @@ def _rejected(manifest: Path, reason: str, *, suite: str, stage: str) -> Program
     return replace(row, program_id=identity, status=REJECTED, reason=reason, ast_hash=None)
 
 
-_PARAMETER = re.compile(r"\*[^,()\[\]]*?\b([A-Za-z_]\w*)\s*$|\b([A-Za-z_]\w*)\s*\[\s*\]")
+_PARAMETER = re.compile(
+    r"\(\s*\*[^()]*?\b(?P<rows>[A-Za-z_]\w*)\s*\)(?P<extents>(?:\s*\[[^\]]*\])+)"
+    r"|\*[^,()\[\]]*?\b(?P<pointer>[A-Za-z_]\w*)\s*$"
+    r"|\b(?P<open>[A-Za-z_]\w*)\s*\[\s*\](?P<inner>(?:\s*\[[^\]]*\])*)"
+)
+_EXTENT = re.compile(r"\[([^\]]*)\]")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
+_SUFFIX = re.compile(r"\b(\d+)[uUlL]+\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def pointer_names(text: str, top: str) -> set[str]:
-    """Return the parameters of a top function that are pointers or arrays without an extent."""
+def pointer_parameters(text: str, top: str) -> dict[str, tuple[str, ...]]:
+    """Return the parameters of a top function that are pointers or arrays without an extent.
+
+    Returns: by name, the extents of what it points to, as they are written: `int (*a)[N]` has N.
+    """
     plain = _COMMENT.sub(" ", text)
     for match in re.finditer(rf"\b{re.escape(top)}\s*\(", plain):
         end = _closing(plain, match.end())
         if plain[end + 1 :].lstrip().startswith("{"):
-            parts = plain[match.end() : end].split(",")
-            matches = (_PARAMETER.search(part.strip()) for part in parts)
-            return {named[1] or named[2] for named in matches if named is not None}
-    return set()
+            matches = (_PARAMETER.search(part.strip()) for part in plain[match.end() : end].split(","))
+            return dict(_pointer(named) for named in matches if named is not None)
+    return {}
+
+
+def _pointer(named: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    name = named["rows"] or named["pointer"] or named["open"]
+    return name, tuple(_EXTENT.findall(named["extents"] or named["inner"] or ""))
+
+
+def _integer_macros(text: str, macros: Mapping[str, int]) -> dict[str, int]:
+    """Return the macros of a text that are whole numbers, by name, those that are given among them."""
+    known = dict(macros)
+    for name, value in _MACRO.findall(_COMMENT.sub(" ", text)):
+        number = whole_number(_SUFFIX.sub(r"\1", value), known)
+        if number is not None:
+            known.setdefault(name, number)
+    return known
 
 
 def _closing(text: str, start: int) -> int:
@@ -382,7 +412,7 @@ def _manifest_problems(kernel: WrittenKernel) -> Iterator[str]:
     if kernel.manifest.features != (own := c_features(kernel.text)):
         declared = ", ".join(kernel.manifest.features)
         yield f"{kernel.field}/{kernel.name}: features {declared}; its text has {', '.join(own)}"
-    lacking = pointer_names(kernel.text, kernel.top) - kernel.manifest.elements.keys()
+    lacking = pointer_parameters(kernel.text, kernel.top).keys() - kernel.manifest.elements.keys()
     if lacking:
         yield f"{kernel.field}/{kernel.name}: no elements of {', '.join(sorted(lacking))}"
 

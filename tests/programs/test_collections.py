@@ -17,7 +17,7 @@ from pipelines.programs.collections import (
     c_features,
     collection_programs,
     freeze_collection,
-    pointer_names,
+    pointer_parameters,
     require_frozen,
     write_features,
 )
@@ -89,7 +89,24 @@ def test_a_kernel_that_breaks_a_rule_is_a_rejected_row(tmp_path: Path, changed: 
 
 def test_pointers_are_those_of_the_definition() -> None:
     text = "int f(int *a);\nint f(int *restrict a, int b[], int c[4], int d, struct s *e) { return f(a); }"
-    assert pointer_names(text, "f") == {"a", "b", "e"}
+    assert pointer_parameters(text, "f") == {"a": (), "b": (), "e": ()}
+    rows = "void g(const float (*p)[3][N], int q[][WIDTH], int (*call)(int), uint8_t r[N][2]) { }"
+    assert pointer_parameters(rows, "g") == {"p": ("3", "N"), "q": ("WIDTH",)}
+
+
+def test_a_pointer_to_rows_has_as_many_as_its_elements(tmp_path: Path) -> None:
+    source = "#define WIDTH 4 /* of a row */\n" + SOURCE.replace("*x,", "(*x)[WIDTH],").replace(
+        "*x++", "x[i][0]"
+    )
+    write_kernel(
+        tmp_path,
+        "rows",
+        source,
+        elements={"x": "N * WIDTH", "y": "N", "count": 1},
+        sizes={"mini": {"N": 8, "WIDTH": 4}},
+    )
+    (row,) = collection_programs(tmp_path, suite="mine", stage="written", sizes=("mini",))
+    assert "#pragma simfoundry size x=8 count=1" in row.source
 
 
 def test_features_are_constructs_of_the_text_without_comments() -> None:
