@@ -20,6 +20,7 @@ import re
 import resource
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -134,9 +135,16 @@ def _size(path: Path) -> int:
 
 
 def _walked(root: Path) -> list[ProgramSource]:
-    """Return designs of HLSFactory, or where there is none, every C file; hidden files are left out."""
+    """Return designs of HLSFactory, or where there is none, every C file; hidden files are left out.
+
+    A manifest `FIELD/NAME.json` without its C file is a program, too: that file is missing.
+    """
     paths, links = _entries(root)
     designs = [p for p in paths if p.name == DESIGN_FILE]
+    if not designs:
+        beside = {p.with_suffix("") for p in paths if p.suffix == ".c"}
+        lonely = [p for p in paths if p.suffix == ".json" and p.with_suffix("") not in beside]
+        paths += [p.with_suffix(".c") for p in lonely if p.parent.parent == root and _has_manifest(p, root)]
     sources = [ProgramSource(root=root, file=p) for p in designs or (p for p in paths if p.suffix == ".c")]
     outside = [ProgramSource(root=root, file=link, problem="a link to a folder elsewhere") for link in links]
     return sorted([*sources, *outside], key=lambda source: os.fsencode(source.file))
@@ -352,6 +360,13 @@ def _values(beside: Path, root: Path) -> dict[str, Any]:
         raise ProgramError(f"{error} ({beside})") from error
 
 
+def _has_manifest(path: Path, root: Path) -> bool:
+    with suppress(ProgramError):
+        values = _values(path, root)
+        return isinstance(values.get("top"), str) and isinstance(values.get("sizes"), dict)
+    return False
+
+
 def _is_manifest(values: Mapping[str, Any]) -> bool:
     return isinstance(values.get("top"), str) or isinstance(values.get("sizes"), dict)
 
@@ -431,7 +446,8 @@ def label_again(
 ) -> ImportedSuite:
     """Label the programs of an imported collection under another configuration.
 
-    Raises: FoundryError: there is no such suite, or it is none of programs. ToolMissing: see `import_programs`.
+    Raises: FoundryError: there is no such suite, or it is none of programs. ToolMissing: an engine is not
+            installed.
     """
     own = deployment.of_suite(suite)
     if not (own.data_dir / COLLECTION_FILE).is_file():
