@@ -16,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,10 +30,10 @@ from pipelines.base.validation import NotJson, describe_invalid, parse_json_mode
 from pipelines.c import SOURCE_LIMIT_BYTES, sizes_text
 from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.rows import CUSTOM_SIZE, program_row
+from pipelines.programs.rows import program_row, rejected_row
 from pipelines.programs.similarity import code_words
 from pipelines.programs.specification import read_specification
-from pipelines.schemas import REJECTED, ProgramRow
+from pipelines.schemas import ProgramRow
 
 WRITTEN = "written"
 """Suite of kernels written by hand, and their stage."""
@@ -190,29 +190,21 @@ def collection_programs(folder: Path, *, suite: str, stage: str, sizes: Sequence
     rows: list[ProgramRow] = []
     for path in kernel_files(folder):
         try:
-            kernel = read_kernel(path)
-            own = [size for size in sizes if size in kernel.manifest.sizes] or [
-                next(iter(kernel.manifest.sizes))
-            ]
-            rows += [kernel.row(size, suite=suite, stage=stage) for size in own]
+            rows += kernel_rows(path, suite=suite, stage=stage, sizes=sizes)
         except ProgramError as error:
-            rows.append(_rejected(path, str(error), suite=suite, stage=stage))
+            place = (path.parent.name, path.stem)
+            rows.append(rejected_row(path.stem, str(error), place=place, suite=suite, stage=stage))
     return rows
 
 
-def _rejected(manifest: Path, reason: str, *, suite: str, stage: str) -> ProgramRow:
-    row = program_row(
-        name=manifest.stem,
-        suite=suite,
-        stage=stage,
-        size=CUSTOM_SIZE,
-        parameters={},
-        source="",
-        top=manifest.stem,
-        inputs={},
-    )
-    identity = content_hash(suite, manifest.parent.name, manifest.stem, reason)
-    return replace(row, program_id=identity, status=REJECTED, reason=reason, ast_hash=None)
+def kernel_rows(manifest: Path, *, suite: str, stage: str, sizes: Sequence[str]) -> list[ProgramRow]:
+    """Return the programs of a kernel at those of some sizes that it has, else at its first one.
+
+    Raises: ProgramError: the kernel breaks a rule.
+    """
+    kernel = read_kernel(manifest)
+    own = [size for size in sizes if size in kernel.manifest.sizes] or [next(iter(kernel.manifest.sizes))]
+    return [kernel.row(size, suite=suite, stage=stage) for size in own]
 
 
 _PARAMETER = re.compile(
