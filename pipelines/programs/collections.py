@@ -146,7 +146,7 @@ def read_kernel(manifest: Path) -> WrittenKernel:
 
     Raises: ProgramError: a file is missing, too large or no text, or the manifest breaks a rule.
     """
-    content = read_bounded(manifest, what="manifest", most_bytes=MANIFEST_LIMIT_BYTES, error=ProgramError)
+    content = _manifest_bytes(manifest)
     try:
         model = parse_json_model(content, Manifest)
     except NotJson as error:
@@ -161,6 +161,10 @@ def read_kernel(manifest: Path) -> WrittenKernel:
         manifest=model,
         sha256=hashlib.sha256(content + b"\0" + text.encode()).hexdigest(),
     )
+
+
+def _manifest_bytes(path: Path) -> bytes:
+    return read_bounded(path, what="manifest", most_bytes=MANIFEST_LIMIT_BYTES, error=ProgramError)
 
 
 def kernel_files(folder: Path) -> list[Path]:
@@ -268,9 +272,10 @@ def freeze_collection(folder: Path) -> None:
 
     Raises: FileExistsError: it is frozen. ProgramError: a kernel breaks a rule.
     """
-    with (folder / FROZEN_FILE).open("x", encoding="utf-8") as file:
-        json.dump(_hashes(folder), file, indent=1)
-        file.write("\n")
+    path = folder / FROZEN_FILE
+    if path.exists():
+        raise FileExistsError(path)
+    write_bytes_atomically(path, (json.dumps(_hashes(folder), indent=1) + "\n").encode())
 
 
 def require_frozen(folder: Path) -> str:
@@ -345,10 +350,10 @@ def write_features(folder: Path) -> int:
     changed = 0
     for path in kernel_files(folder):
         own = c_features(read_kernel(path).text)
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(_manifest_bytes(path))
         if tuple(content.get("features", ())) != own:
             content["features"] = list(own)
-            path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+            write_bytes_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
             changed += 1
     return changed
 
