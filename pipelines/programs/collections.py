@@ -33,7 +33,7 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.rows import program_row, rejected_row
 from pipelines.programs.similarity import code_words
 from pipelines.programs.specification import read_specification
-from pipelines.schemas import REJECTED, ProgramRow, write_bytes_atomically
+from pipelines.schemas import ProgramRow, write_bytes_atomically
 
 WRITTEN = "written"
 """Suite of kernels written by hand, and their stage."""
