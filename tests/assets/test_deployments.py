@@ -79,13 +79,11 @@ def test_a_data_folder_rejects_a_file(tmp_path: Path) -> None:
         pass
 
 
-def test_a_tracking_server_that_does_not_answer_is_named_without_its_password(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://eva:geheim@127.0.0.1:9/path")
+def test_a_tracking_server_that_does_not_answer_is_named_without_its_password(project: Path) -> None:
+    local = find_deployment({"SIMFOUNDRY_PROJECT": str(project)})
     with pytest.raises(FoundryError) as refused:
-        require_whole_registry(find_deployment())
+        require_whole_registry(replace(local, tracking_uri="http://eva:geheim@127.0.0.1:9/path"))
     assert str(refused.value) == (
-        "no MLflow server answers at http://127.0.0.1:9: Connection refused; accepted: MLFLOW_TRACKING_URI of a "
-        "running server"
+        "no MLflow server answers at http://127.0.0.1:9: Connection refused; "
+        "accepted: MLFLOW_TRACKING_URI of a running server"
     )
