@@ -5,6 +5,7 @@ Belongs here: the kernels, user programs, generated programs, and their input da
 """
 
 from pipelines.programs.catalogue import SIZES, SUITES
+from pipelines.programs.collections import WRITTEN, left_out_kernels
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.data_sets import ProgramData, data_sets, find_data_set, given_data, input_rows
 from pipelines.programs.dataflow import swept_inputs
@@ -61,6 +62,7 @@ __all__ = [
     "SIZES",
     "SUITES",
     "USER_SUITE",
+    "WRITTEN",
     "Generation",
     "ProgramData",
     "ProgramError",
@@ -83,6 +85,7 @@ __all__ = [
     "influence_of",
     "input_rows",
     "kernel_programs",
+    "left_out_kernels",
     "load_data",
     "machsuite_programs",
     "near_pairs",

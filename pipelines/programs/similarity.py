@@ -54,8 +54,12 @@ def signature(source: str, top: str) -> Signature | None:
 
 def text_signature(source: str) -> Signature:
     """Return MinHash signature of the tokens of a C source, without comments and directives."""
-    words = _TOKEN.findall(_IGNORED.sub(" ", source))
-    return _minhash([_plain(word) for word in words])
+    return _minhash(code_words(source))
+
+
+def code_words(source: str) -> list[str]:
+    """Return the tokens of a C source without comments and directives, names and numbers made equal."""
+    return [_plain(word) for word in _TOKEN.findall(_IGNORED.sub(" ", source))]
 
 
 def _plain(word: str) -> str:

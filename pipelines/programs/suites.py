@@ -17,6 +17,7 @@ from pipelines.base.identity import content_hash
 from pipelines.hls import tool_version
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
+from pipelines.programs.collections import WRITTEN, WRITTEN_FOLDER, collection_programs
 from pipelines.programs.control import reject_degenerate
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
@@ -55,7 +56,8 @@ class SuiteOptions:
     Attributes:
         sizes: of the kernels, of SIZES.
         reject_degenerate: whether generated programs of `pipelines.programs.control` are rejected rows.
-        polybench_sizes, polybench_types: of the suite polybench; machsuite has mini and small of these sizes.
+        polybench_sizes, polybench_types: of the suite polybench; machsuite and written have mini and small
+            of these sizes.
     """
 
     sizes: tuple[str, ...]
@@ -99,6 +101,9 @@ SUITE_PROGRAMS: Mapping[str, SuiteFunction] = {
     AST: _ast,
     DATAFLOW: _dataflow,
     LLM: _llm,
+    WRITTEN: lambda options: collection_programs(
+        WRITTEN_FOLDER, suite=WRITTEN, stage=WRITTEN, sizes=options.polybench_sizes
+    ),
     MACHSUITE_SUITE: lambda options: machsuite_suite(options.polybench_sizes),
     **{suite: _evaluation(suite) for suite in EVALUATION_SUITES},
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipelines.schemas.checks import IDENTITY
 from pipelines.schemas.columns import STATUSES, column, table
 
-STAGES = ("kernel", "ast", "dataflow", "llm", "evaluation")
+STAGES = ("kernel", "written", "ast", "dataflow", "llm", "evaluation")
 
 
 @table(

@@ -9,13 +9,16 @@ import pytest
 
 from pipelines.dataset.features import (
     BY_KERNEL_V2,
+    BY_KERNEL_V3,
     EXCLUDED,
+    FIELDS,
     UNSEEN_DELAY,
     design_part,
     freeze_split,
+    splits,
 )
 from pipelines.dataset.features.splits import freeze_near_split
-from pipelines.programs import kernel_programs, polybench_program, untyped_name
+from pipelines.programs import WRITTEN, kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature
 from pipelines.schemas import REJECTED, ProgramRow, SplitRow
@@ -155,6 +158,22 @@ def test_programs_of_an_evaluation_programs_name_are_not_learned_from() -> None:
 )
 def test_the_element_type_is_no_part_of_an_evaluation_programs_name(name: str, untyped: str) -> None:
     assert untyped_name(name) == untyped
+
+
+def test_fields_left_out_are_a_part_of_their_own_and_the_others_keep_their_sides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = [replace(program, stage=WRITTEN, suite=WRITTEN) for program in OTHERS]
+    monkeypatch.setattr(splits, "left_out_kernels", lambda: frozenset((OTHERS[0].name, OTHERS[1].name)))
+    before = places(written)
+    by_name = {program.name: program.program_id for program in written}
+    rows = {row.program_id: row for row in freeze_split(written, name=BY_KERNEL_V3)}
+    assert {rows[by_name[OTHERS[number].name]].part for number in (0, 1)} == {FIELDS}
+    left_out = {row.group for row in rows.values() if row.part == FIELDS}
+    others = {n: before[n].part for n in before if rows[by_name[n]].group not in left_out}
+    assert others
+    assert {name: rows[by_name[name]].part for name in others} == others
+    assert design_part(BY_KERNEL_V3, FIELDS, 2, 15) == UNSEEN_DELAY
 
 
 def test_a_rejected_program_joins_no_groups() -> None:

@@ -32,8 +32,10 @@ from pipelines.dataset.features.extraction import (
 from pipelines.dataset.features.splits import (
     BY_KERNEL,
     BY_KERNEL_V2,
+    BY_KERNEL_V3,
     EVALUATION,
     EXCLUDED,
+    FIELDS,
     LEARNED_PARTS,
     SEEN_DELAYS,
     UNSEEN_DELAY,
@@ -50,8 +52,10 @@ from pipelines.dataset.features.splits import (
 __all__ = [
     "BY_KERNEL",
     "BY_KERNEL_V2",
+    "BY_KERNEL_V3",
     "EVALUATION",
     "EXCLUDED",
+    "FIELDS",
     "GRAPH_TABLES",
     "KIND_OF",
     "LEARNED_PARTS",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pipelines.base.identity import content_hash
 from pipelines.programs import (
+    WRITTEN,
     Signature,
     ast_hash_or_none,
     frozen_hashes,
+    left_out_kernels,
     near_pairs,
     signature,
     text_signature,
@@ -23,17 +25,24 @@ VALIDATION_SHARE = 0.15
 
 BY_KERNEL = "by_kernel_v1"
 BY_KERNEL_V2 = "by_kernel_v2"
+BY_KERNEL_V3 = "by_kernel_v3"
+NEAR_SPLITS = (BY_KERNEL_V2, BY_KERNEL_V3)
+"""Splits that keep near-duplicates together."""
 EVALUATION = "evaluation"
 """Stage of the programs no model is trained on, and their part of every split."""
 EXCLUDED = "excluded"
+FIELDS = "fields"
+"""Part of kernels written by hand in the fields that no model is trained or chosen on, in BY_KERNEL_V3."""
+PLACED_PARTS = ("train", "validation", "test")
+"""Parts that a group's name decides."""
 LEARNED_PARTS = ("train", "validation")
 """Parts that models are trained and chosen on."""
 UNSEEN_DELAY = "unseen_delay"
 SEEN_DELAYS = (2, 5, 10)
-"""Memory delays of training, validation, test and evaluation in BY_KERNEL_V2, in cycles."""
-_SALTS = {BY_KERNEL: 0, BY_KERNEL_V2: 0}
-"""Part of each rule. Chosen before any label existed: with it every suite has programs in train and in
-test."""
+"""Memory delays of training, validation, test and evaluation in NEAR_SPLITS, in cycles."""
+_SALTS = {BY_KERNEL: (BY_KERNEL, 0), **dict.fromkeys(NEAR_SPLITS, (BY_KERNEL_V2, 0))}
+"""What sides depend on beside the group's name. Chosen before any label existed: with it every suite has
+programs in train and in test. BY_KERNEL_V3 has the sides of BY_KERNEL_V2."""
 
 
 class SplitError(ValueError):
@@ -46,7 +55,7 @@ SignatureOf = Callable[[ProgramRow], Signature | None]
 
 def _part(split: str, group: str) -> str:
     """Return side of a group: a fixed function of its name, so that a subset of programs never moves one."""
-    share = int(content_hash(split, _SALTS[split], group)[:8], 16) / 2**32
+    share = int(content_hash(*_SALTS[split], group)[:8], 16) / 2**32
     if share < TEST_SHARE:
         return "test"
     return "validation" if share < TEST_SHARE + VALIDATION_SHARE else "train"
@@ -61,7 +70,7 @@ def freeze_split(
 ) -> list[SplitRow]:
     """Place programs in a split; all programs of one name (its sizes) are on one side, and so are variants.
 
-    BY_KERNEL_V2 also keeps near-duplicates together, see `freeze_near_split`.
+    NEAR_SPLITS also keep near-duplicates together, see `freeze_near_split`.
 
     Programs of stage evaluation have a part of their own in every split: no model is trained or chosen on
     them.
@@ -73,8 +82,9 @@ def freeze_split(
     """
     if name not in _SALTS:
         raise SplitError(f"split must be one of {', '.join(_SALTS)}, got {name!r}")
-    if name == BY_KERNEL_V2:
-        return freeze_near_split(programs, existing=existing, signature_of=signature_of or source_signature)
+    if name in NEAR_SPLITS:
+        near = signature_of or source_signature
+        return freeze_near_split(programs, name=name, existing=existing, signature_of=near)
     rows = {r.program_id: r for r in existing if r.split == name}
     sides: dict[str, str] = {}
     for row in rows.values():
@@ -125,10 +135,11 @@ def source_signature(program: ProgramRow) -> Signature | None:
 def freeze_near_split(
     programs: Sequence[ProgramRow],
     *,
+    name: str = BY_KERNEL_V2,
     existing: Sequence[SplitRow] = (),
     signature_of: SignatureOf = source_signature,
 ) -> list[SplitRow]:
-    """Place programs in BY_KERNEL_V2: near-duplicates are on one side, as are sizes and variants.
+    """Place programs in one of NEAR_SPLITS: near-duplicates are on one side, as are sizes and variants.
 
     Programs are connected when they have a name or a first ancestor in common, equal syntax trees, or similar
     trees or texts (`pipelines.programs.similarity`). Programs that are not ok connect by name and ancestor
@@ -137,28 +148,37 @@ def freeze_near_split(
     `excluded`. So is one that would be learned from and has a program of an evaluation program's name without
     its element type: the same computation in other words. Programs are grouped with all others of the call;
     an existing row stays, except that such a group leaves train and validation. A group takes the part of its
-    existing rows, and what is connected to two parts is excluded.
+    existing rows, and what is connected to two parts is excluded. In BY_KERNEL_V3 a group with a kernel of a
+    field that is left out is in part `fields`.
 
     Returns: the existing rows of that split and a row for each new program, by program id.
     """
-    rows = {r.program_id: r for r in existing if r.split == BY_KERNEL_V2}
+    rows = {r.program_id: r for r in existing if r.split == name}
+    left_out = left_out_kernels() if name == BY_KERNEL_V3 else frozenset[str]()
     judged = {untyped_name(p.name) for p in programs if p.stage == EVALUATION}
     signatures = [signature_of(p) if p.status == OK else None for p in programs]
     for members in _components(programs, signatures):
         names = sorted(programs[i].root or programs[i].name for i in members)
         placed = {rows[programs[i].program_id].part for i in members if programs[i].program_id in rows}
         held_out = any(programs[i].stage == EVALUATION for i in members)
-        part = EXCLUDED if held_out or len(placed) > 1 else next(iter(placed), _part(BY_KERNEL_V2, names[0]))
+        part = EXCLUDED if held_out or len(placed) > 1 else next(iter(placed), _part(name, names[0]))
+        if part in PLACED_PARTS and any(is_left_out(programs[i], left_out) for i in members):
+            part = FIELDS
         is_judged = not judged.isdisjoint(untyped_name(programs[i].name) for i in members)
         part = EXCLUDED if is_judged and part in LEARNED_PARTS else part
         for program in (programs[i] for i in members):
             own = EVALUATION if program.stage == EVALUATION else part
             group = f"{names[0]}, {own}" if held_out or len(placed) > 1 else names[0]
-            row = SplitRow(split=BY_KERNEL_V2, program_id=program.program_id, group=group, part=own)
+            row = SplitRow(split=name, program_id=program.program_id, group=group, part=own)
             placed_row = rows.setdefault(program.program_id, row)
             if is_judged and placed_row.part in LEARNED_PARTS:
                 rows[program.program_id] = replace(placed_row, part=EXCLUDED)
     return [rows[k] for k in sorted(rows)]
+
+
+def is_left_out(program: ProgramRow, kernels: Collection[str]) -> bool:
+    """Tell whether a program is a kernel of a field that is left out of training."""
+    return program.stage == WRITTEN and program.name in kernels
 
 
 def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature | None]) -> list[list[int]]:
@@ -190,13 +210,13 @@ def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature |
 
 
 def design_part(split: str, part: str, *memory_delays_cycles: int) -> str:
-    """Return part of a design: its program's, and in BY_KERNEL_V2 UNSEEN_DELAY with an unseen memory delay.
+    """Return part of a design: its program's, and in NEAR_SPLITS UNSEEN_DELAY with an unseen memory delay.
 
     Args: part: of its program. memory_delays_cycles: of reads and writes.
     Source: LLMulator, section 6.3 trains on 2, 5 and 10 cycles, Figure 12 also has 15.
     """
     unseen = part != EXCLUDED and any(delay not in SEEN_DELAYS for delay in memory_delays_cycles)
-    return UNSEEN_DELAY if unseen and split == BY_KERNEL_V2 else part
+    return UNSEEN_DELAY if unseen and split in NEAR_SPLITS else part
 
 
 HashOf = Callable[[ProgramRow], str | None]

@@ -7,7 +7,6 @@ The JSON file, by `<suite>/<kernel>`, has the loops with the names of their plac
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, StrictInt, StrictStr, TypeAdapter, ValidationError
 
+from pipelines.base.arithmetic import whole_number
 from pipelines.base.files import open_regular, read_bounded
 from pipelines.base.identity import canonical_json
 from pipelines.base.parquet_files import open_parquet
@@ -309,7 +309,8 @@ def _loops_of(kernel: str, loops: Sequence[_Loop]) -> list[VendorLoopRow]:
 
 def _trip_count(loop: _Loop) -> int | None:
     """Return the iterations of a loop whose bounds and step are numbers; None for others, and from 2^63."""
-    lower, upper, step = _constant(loop.lower), _constant(loop.upper), _step(loop.step)
+    lower, upper = (whole_number(_CAST.sub("", text)) for text in (loop.lower, loop.upper))
+    step = _step(loop.step)
     if lower is None or upper is None or not step or loop.cmp not in ("<", "<=", ">", ">="):
         return None
     if (step > 0) != (loop.cmp in ("<", "<=")):
@@ -327,33 +328,3 @@ def _step(text: str) -> int | None:
     if sign is None:
         return 1 if "++" in match[0] else -1
     return int(f"{sign}{amount}")
-
-
-def _constant(text: str) -> int | None:
-    """Return the value of a sum or product of whole numbers in C, casts left out; None for anything else."""
-    try:
-        return _value(ast.parse(_CAST.sub("", text).strip()[:200], mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _value(node: ast.expr) -> int | None:
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _value(node.operand)
-        return None if inner is None else -inner
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = _value(node.left), _value(node.right)
-    if left is None or right is None:
-        return None
-    match node.op:
-        case ast.Add():
-            return left + right
-        case ast.Sub():
-            return left - right
-        case ast.Mult():
-            return left * right
-        case _:
-            return None
