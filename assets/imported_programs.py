@@ -110,7 +110,10 @@ def find_programs(folder: Path, listed: Path | None = None) -> list[ProgramSourc
     sources = _walked(root) if listed is None else _listed(root, listed)
     if not sources:
         lacking = "no line with a path" if listed else f"no C file and no {DESIGN_FILE}"
-        raise FoundryError(f"no programs: {lacking} ({listed or folder})")
+        raise FoundryError(
+            f"no programs: {lacking} ({listed or folder}); accepted: C programs, {DESIGN_FILE}, a release "
+            "(manifest.json), or reports csynth.xml"
+        )
     if len(sources) > MOST_PROGRAMS:
         raise FoundryError(
             f"{len(sources)} programs: {listed or folder}; accepted: at most {MOST_PROGRAMS}, such as those "
