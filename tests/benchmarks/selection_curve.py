@@ -279,7 +279,7 @@ def best_attempt(rows: KeptRows) -> str:
 
 
 def differences(data: Data, rows: KeptRows, strategy: str, share: float, whole: float) -> dict[str, str]:
-    """Return by target and part the mean error less random's, with a 95 % interval over groups of programs."""
+    """Return by target and part the mean error less random's, with its 95 % interval over groups."""
     values: dict[str, str] = {}
     draw = np.random.default_rng(0)
     for name in NAMES:
@@ -299,7 +299,7 @@ def differences(data: Data, rows: KeptRows, strategy: str, share: float, whole: 
 
 
 def print_verdict(data: Data, rows: KeptRows) -> bool:
-    """Print the difference of every strategy from random's error, and what is used. Returns: whether missed."""
+    """Print every strategy less random, and what is used. Returns: whether the goal is missed."""
     for share, whole in GOALS:
         print_header(f"{share:.0%} less random's {whole:.0%}", *NAMES)
         for strategy in STRATEGIES:
