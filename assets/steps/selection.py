@@ -63,7 +63,7 @@ def make_selection(settings: Settings, partition: str, listen: Listener) -> Outp
             rank=choice.rank,
             score=choice.score,
             uncertainty=choice.uncertainty,
-            distance=choice.distance,
+            feature_distance=choice.distance,
             coverage=choice.coverage,
             reason=choice.reason,
             estimated_cost_s=choice.cost_s,

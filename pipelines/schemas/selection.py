@@ -19,7 +19,9 @@ class SelectionRow:
     rank: int = column("Place in the ranking, 1 is the best.")
     score: float = column("Weighted mean of the three parts over the estimated seconds.")
     uncertainty: float = column("Rank of the disagreement of trees on area and power, 0 to 1 is the most.")
-    distance: float = column("Distance to the nearest labelled or better design, as a share of the largest.")
+    feature_distance: float = column(
+        "Distance to the nearest labelled or better design, as a share of the largest."
+    )
     coverage: float = column("Mean of 1 / (1 + labelled designs) over its suite and its stage.")
     reason: str = column("Part of the score that is largest.", choices=REASONS)
     estimated_cost_s: float = column("Estimated seconds of mapping and power.", unit="s")

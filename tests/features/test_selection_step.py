@@ -139,7 +139,7 @@ def test_the_check_rejects_a_design_of_another_part(tables: Settings, design_id:
         rank=1,
         score=1.0,
         uncertainty=1.0,
-        distance=1.0,
+        feature_distance=1.0,
         coverage=1.0,
         reason="distance",
         estimated_cost_s=1.0,

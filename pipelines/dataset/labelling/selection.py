@@ -100,13 +100,17 @@ def rank_designs(pool: Pool, options: SelectionOptions, budget_s: float) -> list
     while (fits := is_open & (pool.costs_s <= left_s)).any():
         scores = state.scores()
         best = int(np.argmax(np.where(fits, scores, -np.inf)))
-        order.append(state.choice(best, len(order) + 1, scores[best], chosen=True))
+        order.append(state.choice(best, len(order) + 1, float(scores[best]), chosen=True))
         left_s -= float(pool.costs_s[best])
         is_open[best] = False
         state.label(best)
     scores = state.scores()
-    for place in sorted(np.flatnonzero(is_open), key=lambda n: (-scores[n], pool.ids[n])):
-        order.append(state.choice(int(place), len(order) + 1, scores[place], chosen=False))
+    rest = [place for place, is_left in enumerate(is_open) if is_left]
+    rest.sort(key=lambda place: (-float(scores[place]), pool.ids[place]))
+    order += [
+        state.choice(place, rank, float(scores[place]), chosen=False)
+        for rank, place in enumerate(rest, len(order) + 1)
+    ]
     return order
 
 
@@ -156,7 +160,7 @@ class _State:
         return Choice(
             design_id=self._pool.ids[place],
             rank=rank,
-            score=float(score),
+            score=score,
             cost_s=float(self._pool.costs_s[place]),
             chosen=chosen,
             **parts,
