@@ -140,4 +140,5 @@ STEP = Step(
     },
     is_active=lambda settings: settings.group(SelectionGroup).budget_core_hours > 0,
     is_recorded=False,
+    is_locked=False,
 )
