@@ -36,8 +36,6 @@ from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"
 """The scale of the nightly run."""
-UNSAID_GROUPS = ("selection",)
-"""Groups that params.yaml has only with other values than their defaults."""
 
 
 @cache
@@ -174,14 +172,9 @@ def parameters_text(configuration: Configuration, *, without: Collection[str] = 
     Args: without: groups that are left out; they have their defaults when it is read.
     """
     header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
-    unset = [name for name in UNSAID_GROUPS if getattr(configuration, name) == _default_of(name)]
-    content = configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS, *without, *unset})
+    content = configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS, *without})
     content["models"] = _trained_models(configuration, content["models"])
     return (header + yaml.safe_dump(content, sort_keys=False)).encode()
-
-
-def _default_of(group: str) -> Any:
-    return configuration_model().model_fields[group].get_default()
 
 
 def _trained_models(configuration: Configuration, content: dict[str, Any]) -> dict[str, Any]:

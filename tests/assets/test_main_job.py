@@ -92,7 +92,7 @@ def _check_first_run(
     assert overview.rows["labels"] == overview.rows["designs"] == 4
     assert overview.failures == {}
     assert overview.errors == {("tenset-mlp", "area_um2"): 0.25}
-    trained = {"promotions", "leaderboard", "workload_errors", "predictor_costs", "selection"}
+    trained = {"promotions", "leaderboard", "workload_errors", "predictor_costs"}
     assert set(report.hashes) == {f"data/tables/{t}" for t in overview.rows.keys() - trained}
     assert engines.data_versions["data/tables/labels"] == report.hashes["data/tables/labels"]
     labels = instance.get_latest_materialization_event(dg.AssetKey("labels"))

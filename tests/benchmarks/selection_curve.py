@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from assets.figures import Figure
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm import TrainOptions
-from models.lightgbm.ensembles import ensemble_logs
 from models.lightgbm.trees import FEATURES, fit_trees
 from models.scheduled import STARTS, table_features
-from pipelines.dataset.labelling.selection import Pool, SelectionOptions, fit_costs, rank_designs
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.schemas import scan_table, table_spec
 from tests.benchmarks.harness import KeptRows, Row, options_parser, print_header, print_machine, print_row
 from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.selection_strategies import Pool, SelectionOptions, fit_costs, rank_designs
+from tests.benchmarks.tree_ensembles import ensemble_logs
 
 Matrix = NDArray[np.float64]
 TARGETS = ("area_um2", "power_mw")

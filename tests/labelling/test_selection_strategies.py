@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.dataset.labelling.selection import (
-    COSTS,
+from tests.benchmarks.selection_strategies import (
     Pool,
     SelectionError,
     SelectionOptions,
@@ -153,8 +152,3 @@ def test_costs_keep_the_mean_of_times_that_scatter() -> None:
 def test_costs_reject_a_time_of_0() -> None:
     with pytest.raises(SelectionError, match=r"^measured seconds of labelling that are not above 0$"):
         fit_costs(np.ones(5), np.ones(5), np.zeros(5), np.ones(5))
-
-
-def test_the_shipped_costs_grow_with_area_and_cycles() -> None:
-    small, large, longer = COSTS.seconds(np.array([2e4, 2e5, 2e5]), np.array([1e3, 1e3, 1e5]))
-    assert 0 < small < large < longer

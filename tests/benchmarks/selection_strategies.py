@@ -74,11 +74,6 @@ class Choice:
     cost_s: float
     chosen: bool
 
-    @property
-    def reason(self) -> str:
-        """The part that adds most to what the label would teach."""
-        return max(PARTS, key=lambda part: getattr(self, part))
-
 
 def rank_designs(pool: Pool, options: SelectionOptions, budget_s: float) -> list[Choice]:
     """Rank unlabelled designs by value over cost, each after the better ones count as labelled.
@@ -265,15 +260,3 @@ def fit_costs(area_um2: Vector, cycles: Vector, mapping_s: Vector, power_s: Vect
 
 def _least_squares(columns: Matrix, values: Vector) -> list[float]:
     return [float(one) for one in np.linalg.lstsq(columns, values, rcond=None)[0]]
-
-
-COSTS = CostModel(
-    mapping=(-12.204, 1.0851),
-    power=(-8.0183, 0.56477, 0.21893),
-    mapping_factor=1.0954,
-    power_factor=1.8116,
-)
-"""Fitted to the wall times of the 274 training designs of release v2 with area and power: `fit_costs` on
-their estimated area and cycles, power on all their data sets, two cores. They are constants, so that the
-ranking is a function of the tables alone: wall times differ between two runs. Half of the estimates are
-1.0 to 1.7 times the measured seconds, 90 % are 0.5 to 2.6 times; the correlation of ranks is 0.88."""
