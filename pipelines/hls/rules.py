@@ -95,9 +95,8 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 
 _STARTS = re.compile(
-    r"""\b(?P<own>\w+)\s*(?:[-+*/%&|^]|<<|>>)=[^;{}]*;(?:[^;{}]*;){0,8}\s*(?:\w+\s*:\s*)?(?:while\b|for\s*\(\s*;)
-    |\b(?P<set>\w+)\s*=[^;={}]*\b(?P=set)\b[^;{}]*;(?:[^;{}]*;){0,8}\s*(?:\w+\s*:\s*)?(?:while\b|for\s*\(\s*;)
-    |(?:\+\+|--)[^;{}]*;(?:[^;{}]*;){0,8}\s*(?:\w+\s*:\s*)?(?:while\b|for\s*\(\s*;)""",
+    r"""(?:(?:[-+*/%&|^]|<<|>>)=|\b(\w{1,64})\s?=[^;={}]{0,400}?\b\1\b|\+\+|--)[^;{}]{0,400};
+    (?:[^;{}]{0,400};){0,8}\s*(?:\w{1,64}\s?:\s*)?(?:while\b|for\s?\(\s?;)""",
     re.VERBOSE,
 )
 """What a text has that may be one of `STARTS`. What this misses keeps its id: such a design was no label,

@@ -38,8 +38,6 @@ from pipelines.schemas import ProgramRow, write_bytes_atomically
 WRITTEN = "written"
 """Suite of kernels written by hand, and their stage."""
 WRITTEN_FOLDER = Path(__file__).parent / WRITTEN
-UNTOUCHED_FOLDER = Path(__file__).parent / "untouched"
-"""Kernels that no run reads: they are scored once per release."""
 FIELDS_LEFT_OUT = ("compression", "physics")
 """Fields of `written` that no model is trained on: they calibrate intervals and judge."""
 MANIFEST_LIMIT_BYTES = 1 << 20
@@ -85,7 +83,24 @@ class WrittenKernel:
     sha256: str
 
     def row(self, size: str, *, suite: str, stage: str) -> ProgramRow:
-        """Return its row at a size: the text behind its size macros and the sizes of pointer arguments.
+        """Return its row at a size; raises what `content` raises."""
+        source, inputs = self.content(size)
+        return program_row(
+            name=self.name,
+            suite=suite,
+            stage=stage,
+            size=size,
+            parameters=self.manifest.sizes[size],
+            source=source,
+            top=self.top,
+            inputs=inputs,
+            operators=self.manifest.tags,
+        )
+
+    def content(self, size: str) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Return source and input specification at a size.
+
+        The source is the text behind its size macros and the sizes of pointer arguments.
 
         Raises: ProgramError: it has no such size, or a number is no arithmetic of its macros.
         """
@@ -108,18 +123,8 @@ class WrittenKernel:
         for name, extents in pointer_parameters(self.text, self.top).items():
             inner = [self._number(f"extent of {name}", extent, known) for extent in extents]
             if name in elements:
-                pointers[name] = max(1, elements[name] // math.prod(inner))
-        return program_row(
-            name=self.name,
-            suite=suite,
-            stage=stage,
-            size=size,
-            parameters=macros,
-            source=defines + (sizes_text(pointers) if pointers else "") + self.text,
-            top=self.top,
-            inputs=inputs,
-            operators=self.manifest.tags,
-        )
+                pointers[name] = max(1, elements[name] // max(1, math.prod(inner)))
+        return defines + (sizes_text(pointers) if pointers else "") + self.text, inputs
 
     @property
     def top(self) -> str:
@@ -403,7 +408,7 @@ def _readable(folder: Path) -> tuple[list[str], list[WrittenKernel]]:
 def _manifest_problems(kernel: WrittenKernel) -> Iterator[str]:
     for size in kernel.manifest.sizes:
         try:
-            kernel.row(size, suite="audit", stage="audit")
+            kernel.content(size)
         except ProgramError as error:
             yield f"{kernel.field}/{kernel.name}, size {size}: {error}"
     if kernel.manifest.features != (own := c_features(kernel.text)):

@@ -12,13 +12,13 @@ from collections import Counter
 from pathlib import Path
 
 from pipelines.programs.collections import (
-    UNTOUCHED_FOLDER,
     WRITTEN_FOLDER,
     audit_collection,
     read_collection,
     write_features,
 )
 from tests.benchmarks.harness import options_parser, print_header, print_row
+from tests.benchmarks.written_kernels import UNTOUCHED_FOLDER
 
 
 def main() -> None:
