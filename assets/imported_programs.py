@@ -32,9 +32,11 @@ from assets.deployments import Deployment, replacing_suite, writing_to
 from assets.errors import FoundryError
 from assets.hlsfactory import DESIGN_FILE, read_design
 from assets.own_suites import (
+    NAME_BYTES,
     ImportedSuite,
     clear_suite,
     label_suite,
+    name_problem,
     require_own_name,
     require_suite_tools,
     suite_places,
@@ -72,7 +74,6 @@ MOST_BYTES = 64 << 20
 MOST_PROGRAM_BYTES = 1 << 20
 MOST_JSON_BYTES = 1 << 20
 MOST_LIST_BYTES = 1 << 20
-NAME_BYTES = 200
 READING_S = 60.0
 """Processor time of reading one program; 100 KiB of C take 10 s."""
 READING_BYTES = 3 << 30
@@ -318,9 +319,8 @@ def _serve(connection: Connection, suite: str, sizes: tuple[str, ...]) -> None:
 
 def _early_problem(source: ProgramSource) -> str | None:
     """Return why a file is not read at all."""
-    name = os.fsencode(source.file.name)
-    if len(name) > NAME_BYTES or not source.file.name.isprintable():  # undecodable bytes are not printable
-        return f"name of the file; accepted: printable UTF-8 of at most {NAME_BYTES} bytes"
+    if (problem := name_problem(source.file)) is not None:
+        return problem
     try:
         inside = source.file.resolve(strict=True).is_relative_to(source.root)
     except (OSError, RuntimeError):

@@ -27,7 +27,7 @@ from assets.dagster_assets import (
 from assets.database import write_database
 from assets.deployments import INBOX, Deployment, find_deployment, replacing_suite, writing_to
 from assets.histograms import histograms
-from assets.own_suites import STEPS_OF_SUITES, label_suite, require_suite_tools
+from assets.own_suites import NAME_BYTES, STEPS_OF_SUITES, label_suite, name_problem, require_suite_tools
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
 from assets.step import read_rows
@@ -39,8 +39,6 @@ from pipelines.schemas import OK, ProgramRow, write_bytes_atomically
 REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"
-NAME_BYTES = 200
-"""Limit on a file's name, so that names made of it stay within the 255 bytes of file systems."""
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30
@@ -116,7 +114,8 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
     refused: dict[str, str] = {}
     for path in files:
         try:
-            _require_plain_name(path)
+            if (problem := name_problem(path)) is not None:
+                raise ProgramError(problem)
             program = read_user_program(path, None)
         except (ProgramError, HlsError) as error:
             refused[path.name] = str(error)
@@ -127,12 +126,6 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
         else:
             refused[path.name] = f"the same program as {twin}.c of suite {INBOX}"
     return refused
-
-
-def _require_plain_name(path: Path) -> None:
-    name = os.fsencode(path.name)
-    if len(name) > NAME_BYTES or not path.name.isprintable():  # undecodable bytes are not printable
-        raise ProgramError(f"name of the file; accepted: printable UTF-8 of at most {NAME_BYTES} bytes")
 
 
 def _programs(folder: Path) -> list[ProgramRow]:

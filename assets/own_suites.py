@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ from pipelines.schemas import ProgramRow, SplitRow, table_spec, write_table
 
 STEPS_OF_SUITES = tuple(s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.name != "programs")
 TRAINING, TEST = "train", "test"
+NAME_BYTES = 200
+"""Limit on a file's name, so that names made of it stay within the 255 bytes of file systems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,13 @@ def require_own_name(suite: str, taken: Sequence[str] = ()) -> None:
         raise FoundryError(f"reserved for files of the inbox: suite {INBOX}; accepted: another name")
     if suite in taken:
         raise FoundryError(f"suite of the project: {suite}; accepted: another name (--suite NAME)")
+
+
+def name_problem(path: Path) -> str | None:
+    """Return why a file's name cannot be that of a program; None when it can."""
+    if len(os.fsencode(path.name)) > NAME_BYTES or not path.name.isprintable():  # undecodable bytes are not
+        return f"name of the file; accepted: printable UTF-8 of at most {NAME_BYTES} bytes"
+    return None
 
 
 def require_suite_tools(settings: Settings) -> None:
