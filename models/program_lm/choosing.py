@@ -1,8 +1,8 @@
 """Edits that a scorer of texts chooses among those that the grammar allows.
 
-Candidates are drawn word by word, uniformly among the words that the grammar allows. One of them is drawn by the
-ratio of its probability under the scorer and its probability of having been drawn: with many candidates the choice
-follows the scorer's own distribution over what the grammar allows, whatever the lengths of the candidates.
+Candidates are drawn word by word, uniformly among the words that the grammar allows. One of them is drawn by
+the ratio of its probability under the scorer and its probability of having been drawn: with many candidates
+the choice follows the scorer's own distribution over what the grammar allows, whatever their lengths.
 
 Source: Rubin 1987, "The calculation of posterior distributions by data augmentation: comment", the
 sampling/importance resampling algorithm.
@@ -23,7 +23,7 @@ from models.program_lm.symbols import ReadProgram, Site
 from models.program_lm.vocabulary import naming_of
 
 INSERTED_WORDS = 8
-"""Words of an inserted statement, after which it is only closed; a replacement may be as long as what it replaces."""
+"""Words after which an inserted statement is only closed; others may be as long as what they replace."""
 MOST_WORDS = min(24, LIMIT_TOKENS)
 AFTER_CHARACTERS = 80
 """Of the line behind a site, which the scorer reads behind each candidate."""
@@ -101,9 +101,7 @@ def choose_replacement(
     logarithms = [(by_text[c.text] - c.log_probability) / temperature for c in others]
     highest = max(logarithms)
     [chosen] = generator.choices(others, [math.exp(value - highest) for value in logarithms])
-    return Replacement(
-        text=chosen.text, read_tokens=scores.read_tokens, made_tokens=scores.scored_tokens
-    )
+    return Replacement(text=chosen.text, read_tokens=scores.read_tokens, made_tokens=scores.scored_tokens)
 
 
 def surroundings(program: ReadProgram, site: Site) -> tuple[str, str]:
