@@ -81,7 +81,7 @@ class Llm(Group):
     text: TextLimits
     check: CheckLimits
     embedded: LlmEmbedded
-    smollm2: SmolOptions
+    smollm2: SmolOptions = SmolOptions()  # configurations of releases before v3 have none
     server: ServerOptions
     folder: LlmFolder
 

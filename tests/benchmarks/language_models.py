@@ -10,8 +10,8 @@ Every engine varies the same programs of the stages ast and dataflow, one attemp
 * `free replies` are whole programs that SmolLM2 writes after a prompt of `conf/prompts`, sixteen at a time.
 
 Random weights and free replies have `--fewer` programs. A variant is accepted when it passes all checks of
-the stage `llm` and its syntax tree is new. Edit distance: insertions, deletions and replacements of tokens from
-the parent, over the tokens of the longer one. Distance to the fields left out: square root of the
+the stage `llm` and its syntax tree is new. Edit distance: insertions, deletions and replacements of tokens
+from the parent, over the tokens of the longer one. Distance to the fields left out: square root of the
 Jensen-Shannon divergence (base 2) between the runs of three tokens, names and numbers made equal, of 50
 accepted variants and of the 40 kernels of the fields compression and physics of suite `written`; mean and
 standard deviation of twenty draws of 50. STATE keeps every variant, so an interrupted run goes on; engines
