@@ -226,7 +226,8 @@ class SmolScorer:
     def score(self, before: str, texts: Sequence[str], after: str) -> Scores:
         """Return the log probability of each text, and of what stands behind it, given what stands before.
 
-        Text before is read once. Where tokens reach over its end, they are scored with each text.
+        All texts are read at once behind the context, each blind to the others. Tokens that reach over the end
+        of the text before are scored with each text.
         """
         from models.program_lm.choosing import Scores
 
@@ -236,23 +237,40 @@ class SmolScorer:
         shared = shared_length(encoded)
         context = encoded[0][max(0, shared - self.context_tokens) : shared]
         tails = [ids[shared:] for ids in encoded]
-        longest = max(len(tail) for tail in tails)
-        padded = torch.tensor([tail + [0] * (longest - len(tail)) for tail in tails])  # (texts, time)
+        ids = [*context, *(token for tail in tails for token in tail[:-1])]
+        places = [*range(len(context)), *(len(context) + k for tail in tails for k in range(len(tail) - 1))]
         with torch.inference_mode():
-            read = self.model.network(torch.tensor([context]), use_cache=True, logits_to_keep=1)
-            memory = read.cache
-            memory.batch_repeat_interleave(len(tails))
-            logits = [read.logits.expand(len(tails), 1, -1)]
-            if longest > 1:
-                logits.append(self.model.network(padded[:, :-1], cache=memory).logits)
-            logarithms = torch.cat(logits, 1).log_softmax(-1)  # (texts, time, vocabulary)
-            each = logarithms.gather(2, padded[:, :, None])[:, :, 0]  # (texts, time)
-        values = [float(row[: len(tail)].double().sum()) for row, tail in zip(each, tails, strict=True)]
+            logits = self.model.network(
+                torch.tensor([ids]),  # (1, time)
+                attention_mask=separate_texts(len(context), [len(tail) - 1 for tail in tails]),
+                position_ids=torch.tensor([places]),
+                use_cache=False,
+                logits_to_keep=len(ids) - len(context) + 1,
+            ).logits[0]
+            logarithms = logits.log_softmax(-1)  # (1 + tokens of texts but their last ones, vocabulary)
+        values: list[float] = []
+        row = 1
+        for tail in tails:
+            rows = [0, *range(row, row + len(tail) - 1)]
+            values.append(float(logarithms[rows, tail].double().sum()))
+            row += len(tail) - 1
         scored = sum(len(tail) for tail in tails)
         return Scores(values=tuple(values), read_tokens=len(context), scored_tokens=scored)
 
     def _ids(self, text: str) -> list[int]:
         return list(self.model.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def separate_texts(context: int, lengths: Sequence[int]) -> Any:
+    """Return the attention mask of a context and texts behind it that see the context and themselves alone.
+
+    Returns: (1, 1, time, time); true where a token, by row, reads another.
+    """
+    torch = importlib.import_module("torch")
+    counts = torch.tensor([context, *lengths])
+    owner = torch.repeat_interleave(torch.arange(len(counts)), counts)  # (time,), 0 is the context
+    reads = (owner[None, :] == 0) | (owner[None, :] == owner[:, None])
+    return torch.tril(reads)[None, None]
 
 
 def shared_length(sequences: Sequence[Sequence[int]]) -> int:

@@ -23,7 +23,15 @@ from models.program_lm.grammar import grammar_of
 from models.program_lm.reading import read_program
 from models.program_lm.symbols import EXPRESSION, STATEMENT, ReadProgram, Site
 from models.program_lm.vocabulary import naming_of
-from models.smollm2 import SmolModel, SmolOptions, SmolProvider, check_weights, open_model, shared_length
+from models.smollm2 import (
+    SmolModel,
+    SmolOptions,
+    SmolProvider,
+    check_weights,
+    open_model,
+    separate_texts,
+    shared_length,
+)
 from pipelines.c import read_function
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import ProviderError, TextLimits, program_of_reply
@@ -129,6 +137,11 @@ def test_common_beginning_leaves_something_to_score(sequences: list[list[int]], 
     assert shared_length(sequences) == length
 
 
+def test_texts_see_the_context_and_themselves_alone() -> None:
+    rows = ["".join("01"[int(cell)] for cell in row) for row in separate_texts(2, [2, 0, 1])[0, 0]]
+    assert rows == ["10000", "11000", "11100", "11110", "11001"]
+
+
 # ---- refusals ------------------------------------------------------------------------------------------
 
 
@@ -201,8 +214,12 @@ def test_model_prefers_c_to_noise_and_repeats_itself() -> None:
     model = _installed()
     if model is None:
         pytest.skip("SmolLM2 is not installed: make LM=1 setup")
-    scores = model.scorer(64).score("int total = 0;\nfor (int i = 0; i < 8; i", ["++", " cat"], ")\n").values
-    assert scores[0] > scores[1] + 1
+    before, texts = "int total = 0;\nfor (int i = 0; i < 8; i", ["++", " cat", " += 2"]
+    scores = model.scorer(64).score(before, texts, ")\n")
+    assert scores.values[0] > scores.values[1] + 1
+    alone = [model.scorer(64).score(before, [text, "++"], ")\n").values for text in texts[1:]]
+    for one, (value, reference) in zip(scores.values[1:], alone, strict=True):
+        assert one - scores.values[0] == pytest.approx(value - reference, abs=1e-3)
     provider = SmolProvider(SmolOptions(candidates=4), model=model)
     reply = provider.complete(PROMPT, seed=1)
     assert reply == provider.complete(PROMPT, seed=1)
