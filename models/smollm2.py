@@ -226,8 +226,8 @@ class SmolScorer:
     def score(self, before: str, texts: Sequence[str], after: str) -> Scores:
         """Return the log probability of each text, and of what stands behind it, given what stands before.
 
-        All texts are read at once behind the context, each blind to the others. Tokens that reach over the end
-        of the text before are scored with each text.
+        All texts are read at once behind the context, each blind to the others. Tokens that reach over the
+        end of the text before are scored with each text.
         """
         from models.program_lm.choosing import Scores
 
