@@ -19,6 +19,7 @@ from pipelines.c.signature import (
     UINT32,
     UINT64,
 )
+from pipelines.programs.dialects import require_weights
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import require_mix
 
@@ -55,6 +56,7 @@ class AstOptions:
         max_local_bits: maximum bits of local arrays, which are flip-flops in hardware.
         min_cycles: minimum of the estimate that max_cycles bounds.
         keep_discarded: whether discarded attempts are rejected rows too.
+        dialect_weights: of each of `pipelines.programs.dialects.DIALECTS`; empty for the stage's own texts.
         mix: parts of the programs with options of their own; the remaining programs have these options.
     """
 
@@ -76,6 +78,7 @@ class AstOptions:
     max_local_bits: int = 1 << 20
     min_cycles: int = 0
     keep_discarded: bool = False
+    dialect_weights: tuple[float, ...] = ()
     mix: tuple[AstPart, ...] = ()
 
     def __post_init__(self) -> None:
@@ -101,6 +104,7 @@ class AstOptions:
             _require(0 <= getattr(self, name) <= 1, f"{name} must be 0 .. 1", getattr(self, name))
         _require_integer("max_local_bits", self.max_local_bits, (0, 1 << 24))
         _require_integer("min_cycles", self.min_cycles, (0, self.max_cycles))
+        require_weights(self.dialect_weights)
         require_mix(self.mix)
 
 
