@@ -305,10 +305,10 @@ class Bindings:
         if promoted(kind) == INT32 or kind == INT64:
             return value
         limit = 2**kind.width_bits
-        return value if 0 <= value[0] and value[1] < limit else (0, limit - 1)
+        return value if value[0] >= 0 and value[1] < limit else (0, limit - 1)
 
     def is_rising(self, declaration: Any) -> bool:
-        """Tell whether an int is never below 0: it starts there, and is only stepped up or set to such values.
+        """Tell whether an int is never below 0: it starts there and is only stepped up or set to such values.
 
         An int that is stepped past 2^31 - 1 would be undefined, which no program of the generators is.
         """
@@ -321,19 +321,18 @@ class Bindings:
     def _rises(self, declaration: Any) -> bool:
         if declaration.init is None or not isinstance(declaration.type, c_ast.TypeDecl):
             return False
-        if self.declared_type(declaration) != INT32 or self.interval(declaration.init)[0] < 0:
-            return False
-        if promoted(self.type_of(declaration.init)) != INT32:
+        if self.declared_type(declaration) != INT32 or not self._is_natural(declaration.init):
             return False
         for node in self.writes(declaration):
             if isinstance(node, c_ast.UnaryOp):
                 if node.op not in ("++", "p++"):
                     return False
-            elif node.op not in ("=", "+=") or self.interval(node.rvalue)[0] < 0:
-                return False
-            elif promoted(self.type_of(node.rvalue)) != INT32:
+            elif node.op not in ("=", "+=") or not self._is_natural(node.rvalue):
                 return False
         return True
+
+    def _is_natural(self, node: Any) -> bool:
+        return promoted(self.type_of(node)) == INT32 and self.interval(node)[0] >= 0
 
 
 def _combined(operator: str, left: Interval, right: Interval) -> Interval:

@@ -63,7 +63,7 @@ def retype_counters(unit: Unit, types: CounterTypes) -> None:
             if not types.sums or not summed or not unit.chance(0.3):
                 continue
             chosen = _draw(unit, types.sums)
-        _retype(unit, bindings, declaration, header, chosen, types.most_casts)
+        _retype(bindings, declaration, header, chosen, types.most_casts)
 
 
 def _local_ints(unit: Unit) -> list[Any]:
@@ -76,9 +76,7 @@ def _draw(unit: Unit, choices: Sequence[tuple[str, float]]) -> str:
     return unit.random.choices([c for c, _ in choices], [w for _, w in choices])[0]
 
 
-def _retype(
-    unit: Unit, bindings: Bindings, own: Any, header: Counted | None, chosen: str, most_casts: int
-) -> None:
+def _retype(bindings: Bindings, own: Any, header: Counted | None, chosen: str, most_casts: int) -> None:
     kind = SPELLINGS[chosen]
     if kind == INT32:
         set_type_name(own.type, chosen)
@@ -126,7 +124,7 @@ def _count_to_zero(header: Counted) -> None:
 def _fits_narrow(bindings: Bindings, header: Counted, kind: ScalarType) -> bool:
     """Tell whether a narrow type holds the counter in and behind its loop."""
     start, bound = bindings.interval(header.start), bindings.interval(header.bound)
-    reach = abs(header.step)
+    reach = abs(header.step) - (1 if header.relation in ("<", ">") else 0)
     low = min(start[0], bound[0] - reach if header.step < 0 else start[0])
     high = max(start[1], bound[1] + reach if header.step > 0 else start[1])
     least = -(2 ** (kind.width_bits - 1)) if kind.signed else 0
@@ -274,10 +272,7 @@ class _Uses:
         if node.op in LOGIC:
             self._expression(node, "left", left, loose=True)
             self._expression(node, "right", right, loose=True)
-        elif node.op in COMPARISONS and self._is_exact(left) and self._is_exact(right):
-            self._leaves(node, "left", left, _ARITHMETIC)
-            self._leaves(node, "right", right, _ARITHMETIC)
-        elif node.op in _ARITHMETIC and loose and self._is_exact(node):
+        elif self._stays(node, loose):
             self._leaves(node, "left", left, _ARITHMETIC)
             self._leaves(node, "right", right, _ARITHMETIC)
         else:
@@ -285,6 +280,12 @@ class _Uses:
             kinds = self._bindings.type_of(left), self._bindings.type_of(right)
             self._operand(node, "left", left, INT32 if shift else kinds[1], loose=False)
             self._operand(node, "right", right, kinds[0], loose=shift)
+
+    def _stays(self, node: Any, loose: bool) -> bool:
+        """Tell whether a binary operation may work on numbers of the new type."""
+        if node.op in COMPARISONS:
+            return self._is_exact(node.left) and self._is_exact(node.right)
+        return loose and node.op in _ARITHMETIC and self._is_exact(node)
 
     def _operand(self, parent: Any, slot: str, node: Any, other: ScalarType, *, loose: bool) -> None:
         """Visit an operand beside another of a type; its own type may matter to the result's."""

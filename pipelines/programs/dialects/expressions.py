@@ -1,7 +1,8 @@
-"""Other forms of expressions: compound assignments, masks, shifts, functions, tables, named numbers, flags."""
+"""Other forms of expressions: compound assignments, masks, functions, tables, named numbers, flags."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,7 +28,7 @@ from pipelines.programs.dialects.unit import (
 _COMPOUND = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 
 
-# ---- assignments -----------------------------------------------------------------------------------------
+# ---- assignments ---------------------------------------------------------------------------------------
 
 
 def compound_assignments(unit: Unit, share: float) -> None:
@@ -68,7 +69,7 @@ def step_form(unit: Unit) -> None:
     replace_nodes(unit.tree, change)
 
 
-# ---- masks and shifts ------------------------------------------------------------------------------------
+# ---- masks and shifts ----------------------------------------------------------------------------------
 
 
 def use_bits(unit: Unit, share: float) -> None:
@@ -95,27 +96,27 @@ def use_bits(unit: Unit, share: float) -> None:
             return c_ast.BinaryOp("&", node.left, right)
         if literal is None or promoted(bindings.type_of(node.left)) != kind:
             return node
-        return c_ast.BinaryOp(">>" if node.op == "/" else "<<", node.left, expression(f"{value.bit_length() - 1}"))
+        shift = ">>" if node.op == "/" else "<<"
+        return c_ast.BinaryOp(shift, node.left, expression(str(value.bit_length() - 1)))
 
-    _change_bodies(unit, change, bindings)
+    _change_bodies(unit, change)
 
 
-def _change_bodies(unit: Unit, change: Callable[[Any], Any], bindings: Bindings) -> None:
+def _change_bodies(unit: Unit, change: Callable[[Any], Any]) -> None:
     """Change expressions of statements, outer ones first, so that types are those of the bound tree."""
 
     def visit(node: Any) -> None:
         for slot, child in list(node.children()):
-            visit_first = change(child)
-            if visit_first is not child:
-                set_child(node, slot, visit_first)
-            visit(visit_first)
+            new = change(child)
+            if new is not child:
+                set_child(node, slot, new)
+            visit(new)
 
-    del bindings
     for function in unit.functions:
         visit(function.body)
 
 
-# ---- a function for an expression --------------------------------------------------------------------------
+# ---- a function for an expression ----------------------------------------------------------------------
 
 _FUNCTION_NAMES = ("combine", "weigh", "scale_value", "merge_terms", "update_term", "mix_values")
 _MOST_PARAMETERS = 4
@@ -238,7 +239,6 @@ def _call_function(
 
 def _substituted(node: Any, texts: dict[str, str]) -> Any:
     """Return a copy of an expression with names for its operands."""
-    import copy
 
     def visit(part: Any) -> Any:
         if isinstance(part, c_ast.ID | c_ast.ArrayRef):
@@ -256,18 +256,16 @@ def spelling_of(kind: ScalarType) -> str:
     return next(name for name, own in SPELLINGS.items() if own == kind)
 
 
-# ---- tables and names for numbers ----------------------------------------------------------------------------
+# ---- tables and names for numbers ----------------------------------------------------------------------
 
 
 def tabulate_numbers(unit: Unit) -> None:
     """Move factors and terms of one type from the statements into a constant table of the file."""
-    bindings = Bindings(unit)
     places = [p for function in unit.functions for p in _number_places(function.body)]
     by_suffix: dict[str, list[tuple[Any, str, int]]] = {}
     for parent, slot, value, suffix in places:
         if suffix in ("", "u") and value < 2**31:
             by_suffix.setdefault(suffix, []).append((parent, slot, value))
-    del bindings
     for suffix, own in by_suffix.items():
         values = sorted({value for _, _, value in own})[:6]
         if len(values) < 2:
@@ -351,7 +349,7 @@ def _change_numbers(node: Any, change: Callable[[Any], Any]) -> None:
             _change_numbers(child, change)
 
 
-# ---- flags -----------------------------------------------------------------------------------------------------
+# ---- flags ---------------------------------------------------------------------------------------------
 
 
 def use_flags(unit: Unit) -> None:
@@ -380,7 +378,7 @@ def _truth(node: Any) -> Any:
     return c_ast.ID("true" if integer_literal(node) == (1, "") else "false")
 
 
-# ---- structures ----------------------------------------------------------------------------------------------
+# ---- structures ----------------------------------------------------------------------------------------
 
 
 def group_state(unit: Unit, most: int) -> None:
@@ -435,5 +433,3 @@ def _use_members(bindings: Bindings, function: Any, own: list[Any], name: str) -
             elif item.init is not None:
                 items.append(c_ast.Assignment("=", member, item.init))
         block.block_items = items
-
-

@@ -39,7 +39,7 @@ def continue_early(unit: Unit, share: float) -> None:
     bindings = Bindings(unit)
     for loop in [n for n in walk(unit.tree) if isinstance(n, c_ast.For)]:
         items = loop.stmt.block_items
-        last = items[-1] if items else None
+        last: Any = items[-1] if items else None
         if not isinstance(last, c_ast.If) or last.iffalse is not None or not unit.chance(share):
             continue
         inner = last.iftrue.block_items
@@ -66,7 +66,7 @@ def _negated(bindings: Bindings, condition: Any) -> Any:
     return c_ast.UnaryOp("!", condition)
 
 
-# ---- while and do ----------------------------------------------------------------------------------------
+# ---- while and do --------------------------------------------------------------------------------------
 
 
 def loop_otherwise(unit: Unit, *, while_share: float, do_share: float) -> None:
@@ -97,8 +97,9 @@ def _loops_of_block(unit: Unit, block: Any, while_share: float, do_share: float)
 
 
 def _has_own_counter(loop: Any) -> bool:
-    parts = loop.init is not None and loop.cond is not None and loop.next is not None
-    return parts and isinstance(loop.init, c_ast.DeclList) and len(loop.init.decls) == 1
+    if loop.init is None or loop.cond is None or loop.next is None:
+        return False
+    return isinstance(loop.init, c_ast.DeclList) and len(loop.init.decls) == 1
 
 
 def _runs(bindings: Bindings, header: Counted) -> bool:
@@ -159,7 +160,7 @@ def _step_before_continue(node: Any, steps: list[Any]) -> None:
             _step_before_continue(child, steps)
 
 
-# ---- counters at the top -----------------------------------------------------------------------------------
+# ---- counters at the top -------------------------------------------------------------------------------
 
 
 def declare_counters_first(unit: Unit) -> None:
@@ -185,7 +186,7 @@ def _is_inside(node: Any, outer: Any) -> bool:
     return any(n is node for n in walk(outer))
 
 
-# ---- pointers ----------------------------------------------------------------------------------------------
+# ---- pointers ------------------------------------------------------------------------------------------
 
 
 def walk_pointers(unit: Unit, *, share: float, most: int) -> None:

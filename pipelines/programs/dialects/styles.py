@@ -60,7 +60,7 @@ _BASIC = {
 }
 
 
-# ---- plain -------------------------------------------------------------------------------------------------
+# ---- plain ---------------------------------------------------------------------------------------------
 
 
 _PLAIN_COUNTERS = CounterTypes(
@@ -89,7 +89,7 @@ def write_plain(unit: Unit) -> None:
     _comment(unit, 0.5)
 
 
-# ---- embedded ------------------------------------------------------------------------------------------------
+# ---- embedded ------------------------------------------------------------------------------------------
 
 
 _EMBEDDED_COUNTERS = CounterTypes(
@@ -146,7 +146,7 @@ def _element_type(unit: Unit) -> str | None:
     return max(counts, key=lambda k: (counts[k], k)) if counts else None
 
 
-# ---- polybench -----------------------------------------------------------------------------------------------
+# ---- polybench -----------------------------------------------------------------------------------------
 
 
 _SIZES = ("N", "M", "NI", "NJ", "NK", "NL", "NM", "NP", "NQ", "NR", "W", "H", "TMAX", "LX", "LY")
@@ -255,7 +255,7 @@ def _mark_kernels(unit: Unit) -> None:
     unit.top = name
 
 
-# ---- spelling and comments -----------------------------------------------------------------------------------
+# ---- spelling and comments -----------------------------------------------------------------------------
 
 
 def _respell(unit: Unit, names: Mapping[str, str]) -> None:
@@ -265,12 +265,18 @@ def _respell(unit: Unit, names: Mapping[str, str]) -> None:
             node.names = names.get(old, old).split()
 
 
-_NOTES: Mapping[type, tuple[str, ...]] = {
-    c_ast.For: ("walk over all entries", "one pass per element", "next row", "inner loop", "process the block"),
-    c_ast.While: ("until done", "go on as long as needed", "scan"),
-    c_ast.If: ("special case", "only where it applies", "check the limit"),
-    c_ast.Assignment: ("update", "keep the result", "store"),
-    c_ast.Decl: ("start value", "running value", "temporary"),
+_NOTES: Mapping[str, tuple[str, ...]] = {
+    "For": (
+        "walk over all entries",
+        "one pass per element",
+        "next row",
+        "inner loop",
+        "process the block",
+    ),
+    "While": ("until done", "go on as long as needed", "scan"),
+    "If": ("special case", "only where it applies", "check the limit"),
+    "Assignment": ("update", "keep the result", "store"),
+    "Decl": ("start value", "running value", "temporary"),
 }
 
 
@@ -280,7 +286,7 @@ def _comment(unit: Unit, share: float) -> None:
     for block in [n for n in walk(unit.tree) if isinstance(n, c_ast.Compound)]:
         items: list[Any] = []
         for item in block.block_items:
-            notes = _NOTES.get(type(item))
+            notes = _NOTES.get(type(item).__name__)
             if notes and unit.chance(share * (0.5 if isinstance(item, c_ast.For) else 0.2)):
                 items.append(Comment(form(unit.random.choice(notes))))
             items.append(item)
@@ -295,7 +301,7 @@ _HEADERS = {
 
 
 def set_includes(unit: Unit, text: str) -> None:
-    """Include the headers that a program's text needs."""
+    """Set the headers that a program's text needs."""
     own = [name for name in unit.includes if name not in _HEADERS]
     unit.includes = [name for name, pattern in _HEADERS.items() if re.search(pattern, text)] + own
 

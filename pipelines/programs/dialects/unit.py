@@ -204,7 +204,8 @@ class _Generator(c_generator.CGenerator):
 
     def visit_UnaryOp(self, n: Any) -> str:  # noqa: N802
         walked = n.op == "*" and isinstance(n.expr, c_ast.UnaryOp) and n.expr.op == "p++"
-        return f"*{self.visit(n.expr)}" if walked else super().visit_UnaryOp(n)
+        parent: Any = super()
+        return f"*{self.visit(n.expr)}" if walked else str(parent.visit_UnaryOp(n))
 
     def visit_BinaryOp(self, n: Any) -> str:  # noqa: N802
         left, right = self._inside(n, n.left, right=False), self._inside(n, n.right, right=True)
@@ -229,7 +230,8 @@ class _Generator(c_generator.CGenerator):
 
     def _is_simple_node(self, n: Any) -> bool:
         walked = isinstance(n, c_ast.UnaryOp) and n.op == "*"
-        return isinstance(n, c_ast.Cast) or walked or super()._is_simple_node(n)
+        parent: Any = super()
+        return isinstance(n, c_ast.Cast) or walked or bool(parent._is_simple_node(n))
 
 
 _BIT_OPERATORS = ("&", "|", "^", "<<", ">>")
@@ -256,7 +258,7 @@ def _layout(text: str) -> str:
 
 
 def _wrapped(line: str) -> str:
-    """Break the parameters of a function's head into lines."""
+    """Write the parameters of a function's head into lines."""
     if len(line) <= _LINE or line.startswith(" ") or "(" not in line or not line.endswith("{"):
         return line
     head, _, rest = line.partition("(")
@@ -269,7 +271,7 @@ def _wrapped(line: str) -> str:
     return "\n".join(own.rstrip() for own in lines)
 
 
-# ---- nodes -------------------------------------------------------------------------------------------
+# ---- nodes ---------------------------------------------------------------------------------------------
 
 
 def walk(node: c_ast.Node | None) -> Iterator[Any]:
@@ -356,7 +358,7 @@ def type_name(node: Any) -> str:
 
 
 def set_type_name(node: Any, name: str) -> None:
-    """Spell the scalar type under a declarator in another way."""
+    """Set the spelling of the scalar type under a declarator."""
     while not isinstance(node, c_ast.IdentifierType):
         node = node.type
     node.names = name.split()
