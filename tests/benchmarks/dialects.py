@@ -22,7 +22,7 @@ from pipelines.c import HlsError, read_interface
 from pipelines.c.signature import DataSet, same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.native import NativeRun, run_native
+from pipelines.native import NativeRun, run_native_sets
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.collections import WRITTEN_FOLDER, c_features, read_collection
 from pipelines.programs.data import draw_data
@@ -86,12 +86,9 @@ def drawn_programs(count: int, seed: int) -> Iterator[tuple[int, ProgramRow]]:
 def native_runs(row: ProgramRow) -> list[NativeRun]:
     """Run a program natively on every data set."""
     interface = read_interface(row.source, row.top)
-    runs: list[NativeRun] = []
-    for seed in DATA_SEEDS:
-        with tempfile.TemporaryDirectory() as folder:
-            data = draw_data(interface, row.inputs, seed=seed)
-            runs.append(run_native(row.source, interface, data, folder=Path(folder) / "run"))
-    return runs
+    sets = [draw_data(interface, row.inputs, seed=seed) for seed in DATA_SEEDS]
+    with tempfile.TemporaryDirectory() as folder:
+        return run_native_sets(row.source, interface, sets, folder=Path(folder) / "run")
 
 
 def is_equal(one: NativeRun, other: NativeRun) -> bool:
@@ -104,11 +101,11 @@ def is_equal(one: NativeRun, other: NativeRun) -> bool:
     )
 
 
-def judge(row: ProgramRow, own: Sequence[NativeRun], counts: Counts, *, hardware: int) -> None:
+def judge(dialect: str, row: ProgramRow, own: Sequence[NativeRun], counts: Counts, *, hardware: int) -> None:
     """Count what holds for a rewritten program."""
     counts.programs += 1
     counts.features.update(c_features(row.source))
-    runs = native_runs(row)
+    runs = own if dialect == OWN else native_runs(row)
     if all(is_equal(one, other) for one, other in zip(own, runs, strict=True)):
         counts.equal += 1
     else:
@@ -158,29 +155,29 @@ def main() -> None:
         own = native_runs(row)
         for dialect in DIALECTS:
             rewritten = in_dialect(row, dialect, seed=arguments.seed, number=number)
-            judge(rewritten, own, counts[dialect], hardware=arguments.hardware)
+            judge(dialect, rewritten, own, counts[dialect], hardware=arguments.hardware)
     written = read_collection(WRITTEN_FOLDER)
     goal: Counter[str] = Counter(feature for kernel in written for feature in c_features(kernel.text))
     print_machine()
     print_header("dialect", "programs", "equal results", "accepted by HLS", "cycle model equal", *SHOWN)
-    for dialect, own in counts.items():
-        figures = (own.equal, own.accepted, f"{own.agreeing} of {own.simulated}")
-        print_row(dialect, own.programs, *figures, *shares(own.features, own.programs))
+    for dialect, figures in counts.items():
+        cells = (figures.equal, figures.accepted, f"{figures.agreeing} of {figures.simulated}")
+        print_row(dialect, figures.programs, *cells, *shares(figures.features, figures.programs))
     print_row("suite written", len(written), "", "", "", *shares(goal, len(written)))
-    for dialect, own in counts.items():
-        for problem in own.problems:
+    for dialect, figures in counts.items():
+        for problem in figures.problems:
             print(f"{dialect}: {problem}")
     content = {
         dialect: {
-            "programs": own.programs,
-            "equal": own.equal,
-            "accepted": own.accepted,
-            "features": own.features,
+            "programs": figures.programs,
+            "equal": figures.equal,
+            "accepted": figures.accepted,
+            "features": figures.features,
         }
-        for dialect, own in counts.items()
+        for dialect, figures in counts.items()
     }
     write_json(arguments.json, content | {"written": {"programs": len(written), "features": goal}})
-    sys.exit(any(own.equal < own.programs for name, own in counts.items() if name != OWN))
+    sys.exit(any(figures.equal < figures.programs for figures in counts.values()))
 
 
 if __name__ == "__main__":
