@@ -235,3 +235,12 @@ def test_locals_become_members() -> None:
     text = rewritten(unit)
     assert "typedef struct { int s; int t; } top_state_t;" in text
     assert "state.t = x[i]; state.t += 2; state.s += state.t;" in text
+
+
+def test_locals_of_every_function_become_members() -> None:
+    body = "int s = 1; int t = 2; s += x[0]; t += s; for (int i = 0; i < N; i += t + s) { x[i] = t; }"
+    text = f"{HEAD}static void one(int x[N]) {{ {body} }} void top(int x[N]) {{ {body} one(x); }}"
+    unit = read_unit(text, top="top", random=Random(0))
+    group_state(unit, 5)
+    assert "i += state.t + state.s" in rewritten(unit)
+    assert "i += acc.t + acc.s" in rewritten(unit)

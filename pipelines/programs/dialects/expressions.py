@@ -382,9 +382,9 @@ def _truth(node: Any) -> Any:
 
 
 def group_state(unit: Unit, most: int) -> None:
-    """Put scalar locals of functions into structures."""
+    """Put scalar locals of functions into structures, whose members have no types for later bindings."""
+    bindings = Bindings(unit)
     for function in unit.functions:
-        bindings = Bindings(unit)
         own = _groupable(bindings, function)[:most]
         if len(own) < 2:
             continue
