@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
-from assets.stores import require_store_url
+from assets.stores import refusal, require_store_url, without_user
 from pipelines.base.folders import (
     LEFTOVER_AGE_S,
     link_tree,
@@ -244,10 +244,17 @@ _SQLITE = "sqlite:///"
 
 
 def require_whole_registry(deployment: Deployment) -> None:
-    """Check the model registry, where it is a file.
+    """Check the model registry: a file must be whole, a server must answer.
 
-    Raises: FoundryError: it is damaged.
+    Raises: FoundryError: it is damaged, or nobody answers; MLflow would ask for minutes without a word.
     """
+    if deployment.tracking_uri.startswith(("http://", "https://")):
+        reason = refusal(deployment.tracking_uri)
+        if reason is not None:
+            raise FoundryError(
+                f"no MLflow server answers at {without_user(deployment.tracking_uri)}: {reason}; accepted: "
+                "MLFLOW_TRACKING_URI of a running server"
+            )
     if deployment.tracking_uri.startswith(_SQLITE):
         _require_whole(
             Path(deployment.tracking_uri.removeprefix(_SQLITE)),

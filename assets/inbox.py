@@ -16,7 +16,6 @@ from pathlib import Path
 import dagster as dg
 
 from assets.checks import open_file
-from assets.configuration import write_parameters
 from assets.dagster_assets import (
     OWNER,
     TOOL_RETRY,
@@ -28,21 +27,18 @@ from assets.dagster_assets import (
 from assets.database import write_database
 from assets.deployments import INBOX, Deployment, find_deployment, replacing_suite, writing_to
 from assets.histograms import histograms
+from assets.own_suites import NAME_BYTES, STEPS_OF_SUITES, label_suite, name_problem, require_suite_tools
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
 from assets.step import read_rows
-from assets.steps import STEPS
-from assets.suites import BY_SUITE
 from assets.user_programs import read_user_program
 from pipelines.c import HlsError
 from pipelines.programs import ProgramError
-from pipelines.schemas import OK, ProgramRow, table_spec, write_bytes_atomically, write_table
+from pipelines.schemas import OK, ProgramRow, write_bytes_atomically
 
 REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"
-NAME_BYTES = 200
-"""Limit on a file's name, so that names made of it stay within the 255 bytes of file systems."""
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30
@@ -50,7 +46,6 @@ LONGEST_WAIT_S = 3600
 """Between two launches of the same files; the wait doubles from one to the next."""
 RUN_KEY_TAG = "dagster/run_key"
 """Dagster's tag with the key that a sensor gave to a run."""
-STEPS_OF_SUITES = tuple(s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.name != "programs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +88,13 @@ def take_files(settings: Settings, files: Sequence[Path], listen: Listener = ign
     Raises: FoundryError: another process writes to the suite. ToolMissing: an engine is not installed.
     """
     suite = replace(settings, deployment=settings.deployment.of_suite(INBOX))
-    for require in dict.fromkeys(step.require for step in STEPS_OF_SUITES if step.require):
-        require(suite)
+    require_suite_tools(suite)
     with writing_to(suite.deployment.data_dir):
         with replacing_suite(suite.deployment) as deployment:
             new = replace(suite, deployment=deployment)
             refused = _keep_sources(new, files)
-            rows = _label(new, listen)
+            programs = _programs(deployment.data_dir / SOURCES_FOLDER)
+            rows = label_suite(new, INBOX, programs, lambda _: listen)
             refused |= _without_design(new, [path for path in files if path.name not in refused])
         write_database(suite.deployment.data_dir)
         for path in files:
@@ -119,7 +114,8 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
     refused: dict[str, str] = {}
     for path in files:
         try:
-            _require_plain_name(path)
+            if (problem := name_problem(path)) is not None:
+                raise ProgramError(problem)
             program = read_user_program(path, None)
         except (ProgramError, HlsError) as error:
             refused[path.name] = str(error)
@@ -132,24 +128,8 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
     return refused
 
 
-def _require_plain_name(path: Path) -> None:
-    name = os.fsencode(path.name)
-    if len(name) > NAME_BYTES or not path.name.isprintable():  # undecodable bytes are not printable
-        raise ProgramError(f"name of the file; accepted: printable UTF-8 of at most {NAME_BYTES} bytes")
-
-
 def _programs(folder: Path) -> list[ProgramRow]:
     return [replace(read_user_program(path, None), suite=INBOX) for path in sorted(folder.glob("*.c"))]
-
-
-def _label(suite: Settings, listen: Listener) -> dict[str, int]:
-    write_parameters(suite.deployment.parameters_folder, suite.configuration)
-    programs = _programs(suite.deployment.data_dir / SOURCES_FOLDER)
-    write_table(suite.deployment.data_dir, table_spec("programs"), programs, INBOX)
-    rows = {"programs": len(programs)}
-    for step in STEPS_OF_SUITES:
-        rows |= step.make(suite, INBOX, listen).rows
-    return rows
 
 
 def _without_design(suite: Settings, files: Sequence[Path]) -> dict[str, str]:

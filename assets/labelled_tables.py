@@ -3,53 +3,34 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from assets.configuration import read_parameters, write_parameters
 from assets.database import write_database
-from assets.deployments import INBOX, Deployment, replacing_suite, writing_to
+from assets.deployments import Deployment, replacing_suite, writing_to
 from assets.errors import FoundryError
 from assets.label_settings import label_options
+from assets.own_suites import ImportedSuite, clear_suite, require_own_name, suite_places
 from assets.settings import Settings
 from assets.steps import step_named
 from assets.user_programs import read_user_program
 from pipelines.base.limited import reading
 from pipelines.base.workers import Outcome, run_all
 from pipelines.c import HlsError, default_top, parse_directives
-from pipelines.dataset.features import BY_KERNEL, freeze_split
 from pipelines.dataset.labelling import CountedDesign, ToolContext, count_design
 from pipelines.dataset.vendor import LabelledSource, VendorError, read_labelled_table
 from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError, program_from_file
-from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, SplitRow, table_spec, write_table
+from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, table_spec, write_table
 
 FEATURE_STEPS = ("features", "design_features", "run_features")
 STAGE = "kernel"
 ENGINE = "this project's engine"
-TRAINING, TEST = "train", "test"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedSuite:
-    """What an import wrote.
-
-    Attributes:
-        folder: of the suite, which is a data folder. rows: by table. statuses: of the labels.
-        parts: programs by part of the split. reasons: rows by reason, of labels that are not ok.
-    """
-
-    suite: str
-    folder: Path
-    rows: Mapping[str, int]
-    statuses: Mapping[str, int]
-    parts: Mapping[str, int]
-    reasons: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +51,13 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
     Raises: VendorError: the table is not acceptable. FoundryError: a program or its directives are not, the
             suite is that of the inbox, or another process writes to it. ToolMissing: gcc is not installed.
     """
-    if suite == INBOX:
-        raise FoundryError(f"reserved for files of the inbox: suite {INBOX}; accepted: another name")
+    require_own_name(suite)
     rows = _rows(path, suite)
     own = deployment.of_suite(suite)
     settings = Settings(configuration=read_parameters(deployment.project), deployment=own)
     with writing_to(own.data_dir):
         with replacing_suite(own) as new:
-            for room in ("tables", "measured"):
-                shutil.rmtree(new.data_dir / room, ignore_errors=True)
+            clear_suite(new)
             counted = _count(settings, rows)
             tables = _tables(rows, counted)
             for name, content in tables.items():
@@ -169,7 +148,7 @@ def _tables(rows: Sequence[_Row], counted: Sequence[CountedDesign]) -> dict[str,
         "runs": list(_runs(pairs)),
         "inputs": list({(i.data_id, i.argument): i for one in counted for i in one.inputs}.values()),
         "loop_runs": [loop for one in designs.values() for loop in one.loop_runs],
-        "splits": _places(list(programs.values())),
+        "splits": suite_places(list(programs.values())),
     }
 
 
@@ -232,13 +211,3 @@ def _runs(pairs: Sequence[tuple[_Row, CountedDesign]]) -> Iterator[RunRow]:
             power_mw=label.power_mw,
             energy_nj=energy_nj,
         )
-
-
-def _places(programs: Sequence[ProgramRow]) -> list[SplitRow]:
-    """Return the split by name; where it leaves the test or training empty, one group goes there."""
-    places = freeze_split(programs, name=BY_KERNEL)
-    groups = sorted({place.group for place in places})
-    for part, group in ((TEST, groups[0]), (TRAINING, groups[-1])):
-        if len(groups) > 1 and part not in {place.part for place in places}:
-            places = [replace(p, part=part) if p.group == group else p for p in places]
-    return places

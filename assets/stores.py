@@ -135,23 +135,32 @@ def _knock(endpoint: str) -> None:
 
     Raises: FoundryError: nobody answers within RETRY_S.
     """
-    parts, end = urlsplit(endpoint), time.monotonic() + RETRY_S
-    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    is_named = False
-    while True:
-        try:
-            host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
-            with socket.create_connection((host, port), KNOCK_S):
-                return
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
-            fault = f"the store does not answer at {place} ({ENDPOINT_VARIABLE}: {reason})"
-            if time.monotonic() > end:
-                raise FoundryError(f"{fault}; accepted: the address of an S3 server") from error
-            if not is_named:
-                _LOG.warning("%s; it is waited for, at most %d s", fault, RETRY_S)
-            is_named = True
-            time.sleep(LEAST_PAUSE_S)
+    end, is_named = time.monotonic() + RETRY_S, False
+    while (reason := refusal(endpoint)) is not None:
+        fault = f"the store does not answer at {without_user(endpoint)} ({ENDPOINT_VARIABLE}: {reason})"
+        if time.monotonic() > end:
+            raise FoundryError(f"{fault}; accepted: the address of an S3 server")
+        if not is_named:
+            _LOG.warning("%s; it is waited for, at most %d s", fault, RETRY_S)
+        is_named = True
+        time.sleep(LEAST_PAUSE_S)
+
+
+def refusal(url: str) -> str | None:
+    """Return why nobody answers at the address of a server within KNOCK_S; None when somebody does."""
+    parts = urlsplit(url)
+    try:
+        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 443)
+        with socket.create_connection((host, port), KNOCK_S):
+            return None
+    except (OSError, ValueError) as error:
+        return error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
+
+
+def without_user(url: str) -> str:
+    """Return scheme, host and port of an address, without user, password and path."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def open_sealed(url: str) -> ObjectStore:

@@ -104,7 +104,7 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
         )
         source = _after(macros, text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
-        missing = _missing_name(source, name) if index or skipped else None
+        missing = missing_name(source, name) if index or skipped else None
         found = index.pop(missing, None) if missing is not None else None
         if skipped and missing is not None and found is None:
             raise FoundryError(f"no file of --source defines {missing}; not searched: {'; '.join(skipped)}")
@@ -182,7 +182,7 @@ def argument_sizes(source: str) -> dict[str, int]:
     return {name: int(size) for name, size in (item.split("=") for item in items)}
 
 
-def _missing_name(source: str, top: str) -> str | None:
+def missing_name(source: str, top: str) -> str | None:
     """Return a function or object that a program uses and does not define; None if it lacks nothing."""
     try:
         read_with_sizes(source, top=top, file="", size=1 << 16)

@@ -203,6 +203,7 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function,
         objects=tuple(session.objects.items()),
         later_constants=session.later_constants,
         later_forms=session.later_forms,
+        later_starts=session.later_starts,
         left_out=tuple(dict.fromkeys(session.left_out)),
     )
     ports = outside_objects(program.objects.uses, tuple(body), scope, {top, *session.called})

@@ -337,6 +337,7 @@ class Function:
         objects: (parameter, object) of those parameters that are objects of static storage.
         later_constants: its text has constants that were refused before, see `rules.CONSTANTS`.
         later_forms: its text has other forms that were refused before, see `rules.FORMS`.
+        later_starts: a loop of it starts at a value that was computed twice before, see `rules.STARTS`.
         left_out: (name, line) of calls that only print.
     """
 
@@ -351,6 +352,7 @@ class Function:
     objects: tuple[tuple[str, StaticObject], ...] = ()
     later_constants: bool = False
     later_forms: bool = False
+    later_starts: bool = False
     left_out: tuple[tuple[str, int], ...] = field(default=())
 
 

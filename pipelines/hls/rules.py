@@ -29,6 +29,9 @@ pointers, to functions and to one of several arrays, arrays of pointers, structu
 LAYOUTS = "layouts-1"
 """Attributes and pragmas that change the layout of types are followed, where that changes a program or its
 refusal."""
+STARTS = "starts-1"
+"""A counted loop that starts where an assignment before it left its variable, as `n += 5; while (n > 8)`:
+the assignment counted twice, and the outputs differed from native C."""
 VOLATILE = "volatile-1"
 """Programs with volatile objects are refused."""
 
@@ -76,7 +79,7 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
     """Return the rules that a program is told to follow by reading it, where its text says that it may."""
     is_static = _may_have_objects(text) or not _has_outputs(text, top)
     written = _SKIPPED.sub(lambda m: m[0] if m[0][0] == "'" else " ", source)
-    if not is_static and _CONSTANTS.search(written) is None and not _may_have_forms(text):
+    if not (is_static or _CONSTANTS.search(written) or _may_have_forms(text) or _STARTS.search(text)):
         return ()
     try:
         function = read_function(source, top=top)
@@ -87,7 +90,17 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
     is_changed = is_static and (bool(function.objects) or not interface_of(function).has_outputs)
     rules = (STATIC_OBJECTS,) if is_changed else ()
     rules = (*rules, CONSTANTS) if function.later_constants else rules
-    return (*rules, FORMS) if function.later_forms else rules
+    rules = (*rules, FORMS) if function.later_forms else rules
+    return (*rules, STARTS) if function.later_starts else rules
+
+
+_STARTS = re.compile(
+    r"""(?:(?:[-+*/%&|^]|<<|>>)=|\b(\w{1,64})\s?=[^;={}]{0,400}?\b\1\b|\+\+|--)[^;{}]{0,400};
+    (?:[^;{}]{0,400};){0,8}\s*(?:\w{1,64}\s?:\s*)?(?:while\b|for\s?\(\s?;)""",
+    re.VERBOSE,
+)
+"""What a text has that may be one of `STARTS`. What this misses keeps its id: such a design was no label,
+since its outputs differed."""
 
 
 _FORMS = re.compile(

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,16 +30,14 @@ from pipelines.base.validation import NotJson, describe_invalid, parse_json_mode
 from pipelines.c import SOURCE_LIMIT_BYTES, sizes_text
 from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.rows import CUSTOM_SIZE, program_row
+from pipelines.programs.rows import program_row, rejected_row
 from pipelines.programs.similarity import code_words
 from pipelines.programs.specification import read_specification
-from pipelines.schemas import REJECTED, ProgramRow
+from pipelines.schemas import ProgramRow, write_bytes_atomically
 
 WRITTEN = "written"
 """Suite of kernels written by hand, and their stage."""
 WRITTEN_FOLDER = Path(__file__).parent / WRITTEN
-UNTOUCHED_FOLDER = Path(__file__).parent / "untouched"
-"""Kernels that no run reads: they are scored once per release."""
 FIELDS_LEFT_OUT = ("compression", "physics")
 """Fields of `written` that no model is trained on: they calibrate intervals and judge."""
 MANIFEST_LIMIT_BYTES = 1 << 20
@@ -84,7 +83,24 @@ class WrittenKernel:
     sha256: str
 
     def row(self, size: str, *, suite: str, stage: str) -> ProgramRow:
-        """Return its row at a size: the text behind its size macros and the sizes of pointer arguments.
+        """Return its row at a size; raises what `content` raises."""
+        source, inputs = self.content(size)
+        return program_row(
+            name=self.name,
+            suite=suite,
+            stage=stage,
+            size=size,
+            parameters=self.manifest.sizes[size],
+            source=source,
+            top=self.top,
+            inputs=inputs,
+            operators=self.manifest.tags,
+        )
+
+    def content(self, size: str) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Return source and input specification at a size.
+
+        The source is the text behind its size macros and the sizes of pointer arguments.
 
         Raises: ProgramError: it has no such size, or a number is no arithmetic of its macros.
         """
@@ -102,18 +118,13 @@ class WrittenKernel:
             for name, kind in self.manifest.inputs.items()
         }
         read_specification(json.dumps(inputs))
-        pointers = {name: elements[name] for name in elements if name in pointer_names(self.text, self.top)}
-        return program_row(
-            name=self.name,
-            suite=suite,
-            stage=stage,
-            size=size,
-            parameters=macros,
-            source=defines + (sizes_text(pointers) if pointers else "") + self.text,
-            top=self.top,
-            inputs=inputs,
-            operators=self.manifest.tags,
-        )
+        known = _integer_macros(self.text, macros)
+        pointers: dict[str, int] = {}
+        for name, extents in pointer_parameters(self.text, self.top).items():
+            inner = [self._number(f"extent of {name}", extent, known) for extent in extents]
+            if name in elements:
+                pointers[name] = max(1, elements[name] // max(1, math.prod(inner)))
+        return defines + (sizes_text(pointers) if pointers else "") + self.text, inputs
 
     @property
     def top(self) -> str:
@@ -140,7 +151,7 @@ def read_kernel(manifest: Path) -> WrittenKernel:
 
     Raises: ProgramError: a file is missing, too large or no text, or the manifest breaks a rule.
     """
-    content = read_bounded(manifest, what="manifest", most_bytes=MANIFEST_LIMIT_BYTES, error=ProgramError)
+    content = _manifest_bytes(manifest)
     try:
         model = parse_json_model(content, Manifest)
     except NotJson as error:
@@ -155,6 +166,10 @@ def read_kernel(manifest: Path) -> WrittenKernel:
         manifest=model,
         sha256=hashlib.sha256(content + b"\0" + text.encode()).hexdigest(),
     )
+
+
+def _manifest_bytes(path: Path) -> bytes:
+    return read_bounded(path, what="manifest", most_bytes=MANIFEST_LIMIT_BYTES, error=ProgramError)
 
 
 def kernel_files(folder: Path) -> list[Path]:
@@ -184,45 +199,61 @@ def collection_programs(folder: Path, *, suite: str, stage: str, sizes: Sequence
     rows: list[ProgramRow] = []
     for path in kernel_files(folder):
         try:
-            kernel = read_kernel(path)
-            own = [size for size in sizes if size in kernel.manifest.sizes] or [
-                next(iter(kernel.manifest.sizes))
-            ]
-            rows += [kernel.row(size, suite=suite, stage=stage) for size in own]
+            rows += kernel_rows(path, suite=suite, stage=stage, sizes=sizes)
         except ProgramError as error:
-            rows.append(_rejected(path, str(error), suite=suite, stage=stage))
+            place = (path.parent.name, path.stem)
+            rows.append(rejected_row(path.stem, str(error), place=place, suite=suite, stage=stage))
     return rows
 
 
-def _rejected(manifest: Path, reason: str, *, suite: str, stage: str) -> ProgramRow:
-    row = program_row(
-        name=manifest.stem,
-        suite=suite,
-        stage=stage,
-        size=CUSTOM_SIZE,
-        parameters={},
-        source="",
-        top=manifest.stem,
-        inputs={},
-    )
-    identity = content_hash(suite, manifest.parent.name, manifest.stem, reason)
-    return replace(row, program_id=identity, status=REJECTED, reason=reason, ast_hash=None)
+def kernel_rows(manifest: Path, *, suite: str, stage: str, sizes: Sequence[str]) -> list[ProgramRow]:
+    """Return the programs of a kernel at those of some sizes that it has, else at its first one.
+
+    Raises: ProgramError: the kernel breaks a rule.
+    """
+    kernel = read_kernel(manifest)
+    own = [size for size in sizes if size in kernel.manifest.sizes] or [next(iter(kernel.manifest.sizes))]
+    return [kernel.row(size, suite=suite, stage=stage) for size in own]
 
 
-_PARAMETER = re.compile(r"\*[^,()\[\]]*?\b([A-Za-z_]\w*)\s*$|\b([A-Za-z_]\w*)\s*\[\s*\]")
+_PARAMETER = re.compile(
+    r"\(\s*\*[^()]*?\b(?P<rows>[A-Za-z_]\w*)\s*\)(?P<extents>(?:\s*\[[^\]]*\])+)"
+    r"|\*[^,()\[\]]*?\b(?P<pointer>[A-Za-z_]\w*)\s*$"
+    r"|\b(?P<open>[A-Za-z_]\w*)\s*\[\s*\](?P<inner>(?:\s*\[[^\]]*\])*)"
+)
+_EXTENT = re.compile(r"\[([^\]]*)\]")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
+_SUFFIX = re.compile(r"\b(\d+)[uUlL]+\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def pointer_names(text: str, top: str) -> set[str]:
-    """Return the parameters of a top function that are pointers or arrays without an extent."""
+def pointer_parameters(text: str, top: str) -> dict[str, tuple[str, ...]]:
+    """Return the parameters of a top function that are pointers or arrays without an extent.
+
+    Returns: by name, the extents of what it points to, as they are written: `int (*a)[N]` has N.
+    """
     plain = _COMMENT.sub(" ", text)
     for match in re.finditer(rf"\b{re.escape(top)}\s*\(", plain):
         end = _closing(plain, match.end())
         if plain[end + 1 :].lstrip().startswith("{"):
-            parts = plain[match.end() : end].split(",")
-            matches = (_PARAMETER.search(part.strip()) for part in parts)
-            return {named[1] or named[2] for named in matches if named is not None}
-    return set()
+            matches = (_PARAMETER.search(part.strip()) for part in plain[match.end() : end].split(","))
+            return dict(_pointer(named) for named in matches if named is not None)
+    return {}
+
+
+def _pointer(named: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    name = named["rows"] or named["pointer"] or named["open"]
+    return name, tuple(_EXTENT.findall(named["extents"] or named["inner"] or ""))
+
+
+def _integer_macros(text: str, macros: Mapping[str, int]) -> dict[str, int]:
+    """Return the macros of a text that are whole numbers, by name, those that are given among them."""
+    known = dict(macros)
+    for name, value in _MACRO.findall(_COMMENT.sub(" ", text)):
+        number = whole_number(_SUFFIX.sub(r"\1", value), known)
+        if number is not None:
+            known.setdefault(name, number)
+    return known
 
 
 def _closing(text: str, start: int) -> int:
@@ -246,9 +277,10 @@ def freeze_collection(folder: Path) -> None:
 
     Raises: FileExistsError: it is frozen. ProgramError: a kernel breaks a rule.
     """
-    with (folder / FROZEN_FILE).open("x", encoding="utf-8") as file:
-        json.dump(_hashes(folder), file, indent=1)
-        file.write("\n")
+    path = folder / FROZEN_FILE
+    if path.exists():
+        raise FileExistsError(path)
+    write_bytes_atomically(path, (json.dumps(_hashes(folder), indent=1) + "\n").encode())
 
 
 def require_frozen(folder: Path) -> str:
@@ -323,10 +355,10 @@ def write_features(folder: Path) -> int:
     changed = 0
     for path in kernel_files(folder):
         own = c_features(read_kernel(path).text)
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(_manifest_bytes(path))
         if tuple(content.get("features", ())) != own:
             content["features"] = list(own)
-            path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+            write_bytes_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
             changed += 1
     return changed
 
@@ -376,13 +408,13 @@ def _readable(folder: Path) -> tuple[list[str], list[WrittenKernel]]:
 def _manifest_problems(kernel: WrittenKernel) -> Iterator[str]:
     for size in kernel.manifest.sizes:
         try:
-            kernel.row(size, suite="audit", stage="audit")
+            kernel.content(size)
         except ProgramError as error:
             yield f"{kernel.field}/{kernel.name}, size {size}: {error}"
     if kernel.manifest.features != (own := c_features(kernel.text)):
         declared = ", ".join(kernel.manifest.features)
         yield f"{kernel.field}/{kernel.name}: features {declared}; its text has {', '.join(own)}"
-    lacking = pointer_names(kernel.text, kernel.top) - kernel.manifest.elements.keys()
+    lacking = pointer_parameters(kernel.text, kernel.top).keys() - kernel.manifest.elements.keys()
     if lacking:
         yield f"{kernel.field}/{kernel.name}: no elements of {', '.join(sorted(lacking))}"
 

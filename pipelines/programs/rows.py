@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.specification import read_json_object, read_specification
-from pipelines.schemas import OK, ProgramRow
+from pipelines.schemas import OK, REJECTED, ProgramRow
 
 USER_SUITE = "user"
 CUSTOM_SIZE = "custom"
@@ -145,6 +146,25 @@ def program_row(
         status=OK,
         reason=None,
     )
+
+
+def rejected_row(name: str, reason: str, *, place: Sequence[str], suite: str, stage: str) -> ProgramRow:
+    """Return the row of a program that cannot be read, without its text.
+
+    Args: place: where it is in its suite, for the row's id.
+    """
+    row = program_row(
+        name=name,
+        suite=suite,
+        stage=stage,
+        size=CUSTOM_SIZE,
+        parameters={},
+        source="",
+        top=name,
+        inputs={},
+    )
+    identity = content_hash(suite, *place, reason)
+    return replace(row, program_id=identity, status=REJECTED, reason=reason, ast_hash=None)
 
 
 @cache

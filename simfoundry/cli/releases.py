@@ -334,17 +334,18 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
 @click.option("--kernel", help="Name for the rows of a report.", show_default="its top function")
 @click.option("--directives", type=PATH, help="JSON file with a report's directives.", show_default="its own")
 @click.option(
-    "--suite", metavar="NAME", help="Name of the suite of labelled sources.", show_default="the file's"
+    "--suite", metavar="NAME", help="Name of the suite of sources or programs.", show_default="the file's"
 )
+@click.option("--list", type=PATH, help="File with the programs of a folder, PATH or PATH:TOP a line.")
 @as_json_option
 @explained
 def import_command(path: Path, as_json: bool, **options: Any) -> None:
-    """Import a release, results of other tools, or labelled sources of your own.
+    """Import a release, results of other tools, labelled sources, or a collection of C programs.
 
     Other tools are Merlin and Vitis HLS, by databases or reports (csynth.xml). A release fills the tables and
     the cache, so that nothing is labelled again. PATH is its folder, a .parquet file, a .xml file, a
     folder with reports below, or a .csv or .parquet table of sources, directives and labels, which
-    becomes a suite that predictors train on.
+    becomes a suite that predictors train on. So does a folder of C programs, which are labelled here.
     """
     from simfoundry.commands.release import ImportQuestion, import_path, import_text
 

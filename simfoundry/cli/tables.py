@@ -32,6 +32,7 @@ from simfoundry.cli.options import (
 )
 @click.option("--keep", "keeps", is_flag=True, help="Keep the tables of the earlier run in data/kept.")
 @click.option("--lock", "locks", is_flag=True, help="Write dvc.lock although it was made with other tools.")
+@click.option("--suite", metavar="NAME", help="Label the programs of an imported collection alone.")
 @click.option("--cfg", type=click.Choice(("job",)), help="Print the configuration and run nothing.")
 @click.option(
     "-m", "--multirun", is_flag=True, help="Run each combination of overrides such as ast.seed=1,2."
@@ -45,13 +46,25 @@ def run(cfg: str | None, multirun: bool, as_json: bool, **options: Any) -> None:
     comes from the cache; a killed run resumes. Exits non-zero when something unexpected failed; failed
     attempts are rows and do not change the exit status.
     """
-    from simfoundry.commands.run import RunQuestion, configuration_text, run_main_job, run_sweep
+    from simfoundry.commands.release import import_text
+    from simfoundry.commands.run import (
+        RunQuestion,
+        configuration_text,
+        run_main_job,
+        run_suite,
+        run_sweep,
+    )
 
     question = RunQuestion(**options)
     if cfg and multirun:
         raise click.UsageError("--cfg and --multirun are mutually exclusive")
+    if multirun and question.suite is not None:
+        raise click.UsageError("--multirun and --suite are mutually exclusive")
     if cfg:
         click.echo(configuration_text(question), nl=False)
+    elif question.suite is not None:
+        answer = run_suite(question, question.suite)
+        answer_json(answer) if as_json else click.echo(import_text(answer))
     elif not (run_sweep if multirun else run_main_job)(question, as_json=as_json):
         sys.exit(EXIT_FAILED)
 

@@ -9,7 +9,10 @@ from typing import Any
 
 from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
-from assets.labelled_tables import ImportedSuite, import_labelled_table
+from assets.imported_programs import import_programs
+from assets.labelled_tables import import_labelled_table
+from assets.own_suites import ImportedSuite
+from assets.progress import shown_progress
 from assets.releases.importing import ImportedRelease, import_release, is_release
 from assets.releases.reports import import_reports
 from assets.releases.writing import release_tables
@@ -22,6 +25,7 @@ from simfoundry.commands.aligned import aligned_lines
 REPORT_NAME = "csynth.xml"
 DIRECTIVES_LIMIT_BYTES = 1 << 20
 DIFFERENCES_SHOWN = 5
+REASONS_SHOWN = 20
 MEBIBYTE = 1 << 20
 
 
@@ -32,13 +36,15 @@ class ImportQuestion:
     Attributes:
         kernels: JSON file of the kernels of a database; None for the one beside it, if any.
         kernel: name for a report's rows; directives: JSON file with a report's directives.
-        suite: name of the suite of a table of labelled sources; None for the file's.
+        suite: name of the suite of labelled sources or of programs; None for that of the file or folder.
+        list: file with the programs of a folder, a line each.
     """
 
     kernels: Path | None = None
     kernel: str | None = None
     directives: Path | None = None
     suite: str | None = None
+    list: Path | None = None
 
 
 def release_project(
@@ -93,9 +99,9 @@ def make_text(answer: Mapping[str, Any]) -> str:
 
 
 def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
-    """Import a release, a database of Merlin and Vitis results, or synthesis reports.
+    """Import a release, labelled sources, results of other tools, or a collection of programs.
 
-    Args:    path: folder of a release, a Parquet file, a report, or a folder with reports below.
+    Args:    path: folder of a release, a table, a report, or a folder with reports or programs below.
     Returns: what was imported.
     Raises:  FoundryError: it is none of these. ReleaseError, VendorError: it is not what it should be.
     """
@@ -107,11 +113,27 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
         return _release_answer(import_release(deployment, path))
     if is_labelled_table(path):
         _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
-        return _suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
+        return suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
+    if _has_programs(path, question):
+        _refuse_options(replace(question, suite=None, list=None), path, "programs")
+        with shown_progress() as progress:
+            suite = question.suite or path.resolve().name
+            return suite_answer(
+                import_programs(deployment, path, suite, listed=question.list, progress=progress)
+            )
     _refuse_options(replace(question, kernels=None, kernel=None, directives=None), path, "reports")
     with reading(f"the reports {path}"):
         reports = _reports(path, question)
     return _reports_answer(deployment, reports, path)
+
+
+def _has_programs(path: Path, question: ImportQuestion) -> bool:
+    """Tell whether a folder is one of programs: it has no reports, or programs are asked for."""
+    if not path.is_dir():
+        return False
+    if question.suite is not None or question.list is not None:
+        return True
+    return next(path.rglob(REPORT_NAME), None) is None and question.kernel is None
 
 
 def _refuse_options(question: ImportQuestion, path: Path, what: str) -> None:
@@ -120,14 +142,22 @@ def _refuse_options(question: ImportQuestion, path: Path, what: str) -> None:
         raise FoundryError(f"option without effect for {what}: --{options[0]} ({path})")
 
 
-def _suite_answer(imported: ImportedSuite) -> dict[str, Any]:
+def suite_answer(imported: ImportedSuite) -> dict[str, Any]:
+    """Return what an import of labels or programs wrote; many reasons are cut to the first."""
+    reasons = list(imported.reasons.items())
+    what = "" if imported.programs else " labels"
+    notes = [f"{count}{what}: {reason}" if what or count > 1 else reason for reason, count in reasons]
+    if len(notes) > REASONS_SHOWN and imported.programs:
+        query = f'simfoundry sql --suite {imported.suite} "FROM failures"'
+        notes[REASONS_SHOWN:] = [f"and {len(notes) - REASONS_SHOWN} more: {query}"]
     return {
         "suite": imported.suite,
         "folder": str(imported.folder),
         "rows": dict(imported.rows),
         "statuses": dict(imported.statuses),
         "parts": dict(imported.parts),
-        "notes": [f"{count} labels: {reason}" for reason, count in imported.reasons.items()],
+        **({"programs": dict(imported.programs)} if imported.programs else {}),
+        "notes": notes,
     }
 
 
@@ -143,8 +173,8 @@ def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
         return [read_csynth(path, kernel=question.kernel, directives=directives)]
     raise FoundryError(
         "what is imported must be the folder of a release (with manifest.json), a .parquet database, a .xml "
-        f"report, a folder with {REPORT_NAME} below, or a .csv or .parquet table of labelled sources, "
-        f"got {path}"
+        f"report, a folder with {REPORT_NAME} or C files below, or a .csv or .parquet table of labelled "
+        f"sources, got {path}"
     )
 
 
@@ -200,10 +230,15 @@ def import_text(answer: Mapping[str, Any]) -> str:
     lines = aligned_lines([("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())])
     for what, counts in answer.get("cache", {}).items():
         lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]
+    if "programs" in answer:
+        lines.append("programs: " + ", ".join(f"{n} {status}" for status, n in answer["programs"].items()))
     if "statuses" in answer:
-        lines.append(", ".join(f"{n} {status}" for status, n in answer["statuses"].items()) or "no designs")
+        what = "designs: " if "programs" in answer else ""
+        counts = ", ".join(f"{n} {status}" for status, n in answer["statuses"].items())
+        lines.append(what + counts if counts else "no designs")
     if "suite" in answer:
         parts = ", ".join(f"{n} {part}" for part, n in answer["parts"].items())
-        lines.append(f"programs by part: {parts}")
-        lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
+        lines.append(f"programs by part: {parts or 'none'}")
+        if parts:
+            lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
     return "\n".join([*lines, *answer["notes"]])

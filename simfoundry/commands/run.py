@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
@@ -16,6 +17,7 @@ from rich.table import Table
 from assets.configuration import compose_configuration, read_parameters_file, sweep
 from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
+from assets.imported_programs import label_again
 from assets.instance import open_instance
 from assets.materialise import RunReport, run_everything
 from assets.overview import Overview, survey
@@ -23,6 +25,7 @@ from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.replaced_tables import keep_tables, lines_before
 from assets.settings import Configuration, Settings
+from simfoundry.commands.release import suite_answer
 
 FAILURES_SHOWN = 10
 SWEEP_FOLDER = "sweeps"
@@ -40,6 +43,7 @@ class RunQuestion:
         folder: of the tables, instead of the project's data folder.
         keeps: whether the tables that are there are kept before they are replaced.
         locks: whether dvc.lock is written although it was made with other versions of tools.
+        suite: imported collection whose programs alone are labelled, instead of the suites of the project.
     """
 
     overrides: tuple[str, ...] = ()
@@ -47,6 +51,7 @@ class RunQuestion:
     folder: Path | None = None
     keeps: bool = False
     locks: bool = False
+    suite: str | None = None
 
     def configuration(self) -> Configuration:
         """Return the configuration that is asked for.
@@ -109,6 +114,19 @@ def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) 
         show(overview, report)
     say_problems(report.problems)
     return not report.problems
+
+
+def run_suite(question: RunQuestion, suite: str) -> dict[str, Any]:
+    """Label an imported collection under the configuration that is asked for.
+
+    Raises: FoundryError: there is no such collection, or another option has no effect on it.
+    """
+    options = {"--into": question.folder, "--keep": question.keeps, "--lock": question.locks}
+    if unused := [name for name, value in options.items() if value]:
+        raise FoundryError(f"{unused[0]} and --suite are mutually exclusive")
+    with shown_progress() as progress:
+        imported = label_again(find_deployment(), question.configuration(), suite, progress=progress)
+    return suite_answer(imported)
 
 
 def run_sweep(question: RunQuestion, *, as_json: bool) -> bool:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from assets.deployments import SERVER_VARIABLES, find_deployment, local_deployment, writing_to
+from assets.deployments import (
+    SERVER_VARIABLES,
+    find_deployment,
+    local_deployment,
+    require_whole_registry,
+    writing_to,
+)
 from assets.errors import FoundryError, explain
 from assets.overview import survey
 
@@ -71,3 +77,13 @@ def test_a_data_folder_rejects_a_file(tmp_path: Path) -> None:
     file.touch()
     with pytest.raises(FoundryError, match=r"file; accepted: an existing or a new folder$"), writing_to(file):
         pass
+
+
+def test_a_tracking_server_that_does_not_answer_is_named_without_its_password(project: Path) -> None:
+    local = find_deployment({"SIMFOUNDRY_PROJECT": str(project)})
+    with pytest.raises(FoundryError) as refused:
+        require_whole_registry(replace(local, tracking_uri="http://eva:geheim@127.0.0.1:9/path"))
+    assert str(refused.value) == (
+        "no MLflow server answers at http://127.0.0.1:9: Connection refused; "
+        "accepted: MLFLOW_TRACKING_URI of a running server"
+    )

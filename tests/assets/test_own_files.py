@@ -33,7 +33,7 @@ READ = {
     "simulate": {"file", "--inputs", "--library", "--memory", "--resume"},
     "release write": {"--from"},
     "release make": {"--config"},
-    "import": {"path", "--kernels", "--directives"},
+    "import": {"path", "--kernels", "--directives", "--list"},
 }
 """Options of files and folders that a command reads: an option of a path is one of these or an output."""
 FOLDERS = {

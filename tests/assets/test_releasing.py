@@ -532,7 +532,7 @@ def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> N
         (("import", "nothing"), "no such file: nothing"),
         (
             ("import", "."),
-            "what is imported must be the folder of a release (with manifest.json), a .parquet",
+            "no programs: no C file and no hlsfactory.toml (.); accepted: C programs,",
         ),
         (
             ("release", "v1", "--from", "."),

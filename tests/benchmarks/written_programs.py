@@ -203,8 +203,20 @@ def inside_text(judged: Sequence[Judged]) -> str:
 
 def measure(programs: Path, folder: Path, models: Sequence[str], keep: frozenset[str]) -> None:
     """Print a row per model and target. keep: of these programs alone; empty for all."""
-    labels = read_labels(folder)
     asked = [one for one in questions(programs) if not keep or program_of(one[0]) in keep]
+    print_judged(read_labels(folder), asked, models)
+
+
+def print_judged(
+    labels: Mapping[str, Mapping[str, float]],
+    asked: Sequence[tuple[str, dict[str, Any]]],
+    models: Sequence[str],
+) -> list[Sequence[str]]:
+    """Print a row per model and target, and return the rows.
+
+    Args: labels: by design and target. asked: name and question of each design. models: see `opened`.
+    """
+    rows: list[Sequence[str]] = []
     estimates, constant = [estimates_of(level, asked) for level in LEVELS], constants()
     print_header(
         "predictor | target | inside | over programs | median factor | median error",
@@ -234,6 +246,8 @@ def measure(programs: Path, folder: Path, models: Sequence[str], keep: frozenset
                 calibration_text(judged),
             )
             print_row(*cells)
+            rows.append(cells)
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -122,7 +122,9 @@ def test_split_rejects_a_group_on_two_sides_and_unknown_names() -> None:
     moved = [replace(rows[0], part="train"), *(replace(r, part="test") for r in rows[1:])]
     with pytest.raises(SplitError, match=r"^a group must be on one side of by_kernel_v1, got"):
         freeze_split([], existing=moved)
-    with pytest.raises(SplitError, match=r"^split must be one of by_kernel_v1, by_kernel_v2, got 'random'$"):
+    with pytest.raises(
+        SplitError, match=r"^split must be one of by_kernel_v1, by_kernel_v2, by_kernel_v3, got 'random'$"
+    ):
         freeze_split([], name="random")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,20 @@ import pytest
 from pipelines.base.arithmetic import whole_number
 from pipelines.programs import ProgramError
 from pipelines.programs.collections import (
-    UNTOUCHED_FOLDER,
+    FIELDS_LEFT_OUT,
     WRITTEN_FOLDER,
     audit_collection,
     c_features,
     collection_programs,
     freeze_collection,
-    pointer_names,
+    left_out_kernels,
+    pointer_parameters,
+    read_collection,
     require_frozen,
     write_features,
 )
 from pipelines.schemas import OK, REJECTED
+from tests.benchmarks.written_kernels import UNTOUCHED_FOLDER
 
 SOURCE = """#include <stdint.h>
 #ifndef N
@@ -73,6 +77,7 @@ def test_a_size_that_a_kernel_lacks_gives_its_first_one(tmp_path: Path) -> None:
     [
         ({"elements": {"x": "M"}}, "elements of x of clip: 'M'; accepted: a whole number"),
         ({"elements": {"x": "N.__class__"}}, "elements of x"),
+        ({"sizes": {"mini": {"N": 0}}, "elements": {"x": "8 / N"}}, "elements of x"),
         ({"inputs": {"x": {"kind": "noise"}}}, "invalid input specification"),
         ({"tops": "top"}, "unknown key: tops"),
         ({"tags": []}, "tags"),
@@ -89,7 +94,24 @@ def test_a_kernel_that_breaks_a_rule_is_a_rejected_row(tmp_path: Path, changed: 
 
 def test_pointers_are_those_of_the_definition() -> None:
     text = "int f(int *a);\nint f(int *restrict a, int b[], int c[4], int d, struct s *e) { return f(a); }"
-    assert pointer_names(text, "f") == {"a", "b", "e"}
+    assert pointer_parameters(text, "f") == {"a": (), "b": (), "e": ()}
+    rows = "void g(const float (*p)[3][N], int q[][WIDTH], int (*call)(int), uint8_t r[N][2]) { }"
+    assert pointer_parameters(rows, "g") == {"p": ("3", "N"), "q": ("WIDTH",)}
+
+
+def test_a_pointer_to_rows_has_as_many_as_its_elements(tmp_path: Path) -> None:
+    source = "#define WIDTH 4 /* of a row */\n" + SOURCE.replace("*x,", "(*x)[WIDTH],").replace(
+        "*x++", "x[i][0]"
+    )
+    write_kernel(
+        tmp_path,
+        "rows",
+        source,
+        elements={"x": "N * WIDTH", "y": "N", "count": 1},
+        sizes={"mini": {"N": 8, "WIDTH": 4}},
+    )
+    (row,) = collection_programs(tmp_path, suite="mine", stage="written", sizes=("mini",))
+    assert "#pragma simfoundry size x=8 count=1" in row.source
 
 
 def test_features_are_constructs_of_the_text_without_comments() -> None:
@@ -145,6 +167,21 @@ def test_arithmetic_reads_sums_products_and_quotients_alone(text: str, value: in
     assert whole_number(text, {"N": 8}) == value
 
 
-@pytest.mark.parametrize("folder", [WRITTEN_FOLDER, UNTOUCHED_FOLDER])
-def test_every_manifest_of_the_collections_passes_the_audit(folder: Path) -> None:
-    assert audit_collection(folder) == []
+@pytest.mark.parametrize(
+    ("folder", "others", "least"), [(WRITTEN_FOLDER, (), 240), (UNTOUCHED_FOLDER, (WRITTEN_FOLDER,), 120)]
+)
+def test_every_manifest_passes_the_audit_and_no_kernel_is_like_another(
+    folder: Path, others: tuple[Path, ...], least: int
+) -> None:
+    kernels = read_collection(folder)
+    assert len(kernels) >= least
+    assert min(Counter(kernel.field for kernel in kernels).values()) >= least // 12
+    assert audit_collection(folder, *others) == []
+
+
+def test_untouched_is_as_it_was_frozen() -> None:
+    assert require_frozen(UNTOUCHED_FOLDER) == "61ec8c95a4ef3ab6eb3353e8db8ff59c"
+
+
+def test_fields_left_out_are_fields_of_written() -> None:
+    assert len(left_out_kernels()) == 20 * len(FIELDS_LEFT_OUT)

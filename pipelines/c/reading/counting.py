@@ -29,8 +29,8 @@ class Counted:
     """A counted loop.
 
     Attributes:
-        start_position: position of the statement before the loop that sets the variable to `lower` and
-            becomes redundant; None when `lower` reads the variable.
+        start_position: position of the statement before the loop that sets the variable to `lower`; None when
+            `lower` is the variable.
         upper_is_costly: the bound is to be evaluated once before the loop.
     """
 
@@ -165,10 +165,14 @@ def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int
         if isinstance(statement, ir.Assign) and statement.variable == variable:
             later = list(before[position + 1 :])
             return (None, here) if affected(statement.value, later) else (position, statement.value)
-        own = ir.statement_expressions(statement)
-        if any(part == here for value in own for part in ir.walk_expressions(value)):
+        if any(reads(value, variable) for value in ir.statement_expressions(statement)):
             break
     return None, here
+
+
+def reads(value: ir.Expression, variable: ir.Variable) -> bool:
+    """Tell whether an expression reads a variable."""
+    return any(part == ir.Read(variable=variable) for part in ir.walk_expressions(value))
 
 
 def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
@@ -279,11 +283,13 @@ class Countdown:
     Attributes:
         variable: counted variable; lower: number of iterations.
         offset: difference between counter and variable: 1 for `n--`, 0 for `--n`.
+        starts_at_itself: the assignment before the loop reads the variable, which then holds the start.
     """
 
     variable: ir.Variable
     lower: ir.Expression
     offset: int
+    starts_at_itself: bool = False
 
     def value(self, counter: ir.Expression) -> ir.Expression:
         """Return the variable's value for a value of the counter."""
@@ -322,8 +328,10 @@ def countdown(
     offset = 1 if len(effects) == 2 else 0
     if needs_start and variable.type.signed and interval(start)[0] < 1 - offset:
         return None
+    starts_at_itself = start != ir.Read(variable=variable) and reads(start, variable)
+    start = ir.Read(variable=variable) if starts_at_itself else start  # the assignment stays before the loop
     lower = make_binary("sub", start, ir.Constant(value=1 - offset, type=variable.type))
-    return Countdown(variable=variable, lower=lower, offset=offset)
+    return Countdown(variable=variable, lower=lower, offset=offset, starts_at_itself=starts_at_itself)
 
 
 def _is_less_one(value: ir.Expression, before: ir.Variable, variable: ir.Variable) -> bool:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 from pipelines.c import ir
 from pipelines.c.arithmetic import negated
 from pipelines.c.reading.bodies import block_items, make_block
-from pipelines.c.reading.counting import countdown, counted_down, counted_loop
+from pipelines.c.reading.counting import countdown, counted_down, counted_loop, reads
 from pipelines.c.reading.expressions import Expressions
 from pipelines.c.reading.session import Session
 from pipelines.c.reading.statements import Statements
@@ -114,15 +114,19 @@ class Loops:
         counted = counted_loop(self.session.buffer, condition, body, after)
         if counted is None:
             return False
+        lower = counted.lower
         if counted.start_position is not None and counted.start_position >= heading.mark:
             del self.session.buffer[counted.start_position]
+        elif counted.start_position is not None and reads(lower, counted.variable):
+            lower = ir.Read(variable=counted.variable)  # the assignment stays: its value is there
+            self.session.later_starts = True
         upper = counted.upper
         if counted.upper_is_costly:
             upper = self.session.saved(upper, f"{counted.variable.name}_end", heading.line)
         loop = ir.For(
             name=heading.name,
             variable=counted.variable,
-            lower=counted.lower,
+            lower=lower,
             comparison=counted.comparison,
             upper=upper,
             step=counted.step,
@@ -136,6 +140,7 @@ class Loops:
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
         form = countdown(self.session.buffer, effects, loop.condition, loop.body)
         if form is not None:
+            self.session.later_starts |= form.starts_at_itself
             counter = ir.Variable(
                 name=self.session.unique(f"{form.variable.name}_left"), type=form.variable.type
             )

@@ -391,6 +391,7 @@ class Session:
         outside: objects of static storage that become ports, see `statics.outside_objects`.
         ports: what these became, in order; objects: the object behind each port, by its name.
         later_constants, later_forms: whether constants or forms were read that an earlier engine refused.
+        later_starts: whether a loop starts at a value that an earlier engine computed twice.
         left_out: name and line of each output call.
         pointers: what each pointer that points into one of several objects may point into, by its key.
         storages: by their key. homes: name of the object or function of the file by the key of its
@@ -428,6 +429,7 @@ class Session:
     objects: dict[str, StaticObject] = field(default_factory=dict[str, StaticObject])
     later_constants: bool = False
     later_forms: bool = False
+    later_starts: bool = False
     left_out: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     pointers: Mapping[str, tuple[Target, ...]] = field(default_factory=dict[str, tuple[Target, ...]])
     storages: dict[str, Storage] = field(default_factory=dict[str, "Storage"])

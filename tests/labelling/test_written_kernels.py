@@ -1,0 +1,43 @@
+"""A kernel of each field of suite `written` is labelled: its hardware computes what native C computes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import LabelContext, LabelOptions, label_design
+from pipelines.hls import HlsOptions
+from pipelines.programs.collections import MINI, WRITTEN, WRITTEN_FOLDER, read_kernel
+from pipelines.schemas import OK
+from pipelines.silicon.synthesis import Target, find_liberty
+
+KERNELS = (
+    *("coding/deint-elr", "compression/plane-runs", "control/pava-calibrate", "filters/notch-tracker"),
+    *("graphs/boruvka-forest", "hashing/ballot-mac", "images/contour-freeman", "linear_algebra/sor-banded"),
+    *("machine_learning/som-palette", "physics/sandpile-topple", "sorting/american-flag"),
+    "strings/suffix-lcp",
+)
+
+
+def test_each_field_has_a_kernel_here() -> None:
+    fields = {path.name for path in WRITTEN_FOLDER.iterdir() if path.is_dir()}
+    assert {name.partition("/")[0] for name in KERNELS} == fields
+    assert len(KERNELS) == 12
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_has_cycles_and_the_outputs_of_native_c(name: str, tmp_path: Path) -> None:
+    context = LabelContext(
+        cache=ContentCache(folder=tmp_path),
+        options=replace(LabelOptions(), synthesis=False, audit_fraction=0.0),
+        target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
+    )
+    row = read_kernel(WRITTEN_FOLDER / f"{name}.json").row(MINI, suite=WRITTEN, stage=WRITTEN)
+    options = HlsOptions(memory_read_delay_cycles=2, memory_write_delay_cycles=2, clock_period_ns=10.0)
+    done = label_design(row, options, context)
+    assert (done.label.status, done.label.reason) == (OK, None)
+    assert [run.outputs_equal for run in done.runs] == [True]
+    assert all((run.latency_cycles or 0) > 0 for run in done.runs)
