@@ -62,7 +62,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
 
     Designs of the project's own engine only: another tool's labels of the same query are others.
     A design with any run that is not ok, or whose outputs differ from native C, is left out: its
-    hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables.
+    hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables. Of designs under
+    several options of the engine those under the commonest are kept: no question names these options.
 
     Args:    data_dir: folder that holds `tables/`.
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
@@ -76,6 +77,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
+    commonest = designs["engine_options"].value_counts().sort("count", "engine_options").tail(1)
+    designs = designs.join(commonest, on="engine_options", how="semi", maintain_order="left")
     programs = tables["programs"].select(
         "program_id", "name", "source", "top", "inputs", "parent", family="suite"
     )

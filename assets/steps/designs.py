@@ -33,6 +33,7 @@ def configuration_space(settings: Settings) -> ConfigurationSpace:
         copy_limit=hls.copy_limit,
         added_cells_limit=hls.added_cells_limit,
         bank_limit=hls.bank_limit,
+        varied_share=hls.varied_share,
     )
     return ConfigurationSpace(
         memory_delays=hls.memory_delay,

@@ -127,9 +127,11 @@ def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
 
 def _written(generated: GeneratedProgram, number: int, seed: int, options: AstOptions) -> ProgramRow:
     """Return the row of a program in its dialect; a part of a mix without weights has the stage's."""
+    row = _row(generated, _name(number))
+    if number < options.dialect_first:
+        return row
     own = options_of(options, options.mix, stage=STAGE, seed=seed, number=number)
-    weights = own.dialect_weights or options.dialect_weights
-    return drawn_dialect(_row(generated, _name(number)), weights, seed=seed, number=number)
+    return drawn_dialect(row, own.dialect_weights or options.dialect_weights, seed=seed, number=number)
 
 
 def _name(number: int) -> str:

@@ -57,6 +57,7 @@ class AstOptions:
         min_cycles: minimum of the estimate that max_cycles bounds.
         keep_discarded: whether discarded attempts are rejected rows too.
         dialect_weights: of each of `pipelines.programs.dialects.DIALECTS`; empty for the stage's own texts.
+        dialect_first: number of the first program that a dialect is drawn for.
         mix: parts of the programs with options of their own; the remaining programs have these options.
     """
 
@@ -79,6 +80,7 @@ class AstOptions:
     min_cycles: int = 0
     keep_discarded: bool = False
     dialect_weights: tuple[float, ...] = ()
+    dialect_first: int = 0
     mix: tuple[AstPart, ...] = ()
 
     def __post_init__(self) -> None:
@@ -105,6 +107,7 @@ class AstOptions:
         _require_integer("max_local_bits", self.max_local_bits, (0, 1 << 24))
         _require_integer("min_cycles", self.min_cycles, (0, self.max_cycles))
         require_weights(self.dialect_weights)
+        _require_integer("dialect_first", self.dialect_first, (0, 1 << 31))
         require_mix(self.mix)
 
 

@@ -32,6 +32,7 @@ class DataflowOptions:
             many operators fit.
         tries: graphs drawn per program until one has enough operators and cycles.
         dialect_weights: of each of `pipelines.programs.dialects.DIALECTS`; empty for the stage's own texts.
+        dialect_first: number of the first program that a dialect is drawn for.
         mix: parts of the programs with options of their own; the remaining programs have these options.
 
     Raises: ProgramError: a value out of its range.
@@ -54,6 +55,7 @@ class DataflowOptions:
     even_cells: bool = False
     tries: int = 8
     dialect_weights: tuple[float, ...] = ()
+    dialect_first: int = 0
     mix: tuple[DataflowPart, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,6 +86,7 @@ class DataflowOptions:
         _require(0 <= self.control_weight <= 1000, "control_weight must be 0 .. 1000", self.control_weight)
         _require(1 <= self.tries <= 1000, "tries must be 1 .. 1000", self.tries)
         require_weights(self.dialect_weights)
+        _require(self.dialect_first >= 0, "dialect_first must be at least 0", self.dialect_first)
         require_mix(self.mix)
 
 

@@ -47,8 +47,10 @@ def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> Pro
     shortage = _shortage(graph, own)
     if shortage:
         return _refused(name, shortage)
-    weights = own.dialect_weights or options.dialect_weights
-    return drawn_dialect(row_of(name, graph), weights, seed=seed, number=number)
+    row = row_of(name, graph)
+    if number < options.dialect_first:
+        return row
+    return drawn_dialect(row, own.dialect_weights or options.dialect_weights, seed=seed, number=number)
 
 
 def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptions) -> ProgramRow:
