@@ -62,8 +62,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
 
     Designs of the project's own engine only: another tool's labels of the same query are others.
     A design with any run that is not ok, or whose outputs differ from native C, is left out: its
-    hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables. Of designs under
-    several options of the engine those under the commonest are kept: no question names these options.
+    hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables.
+    Of designs under several options of the engine only those under the commonest are kept.
 
     Args:    data_dir: folder that holds `tables/`.
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
