@@ -102,6 +102,14 @@ def test_a_dialect_follows_from_seed_and_number_and_has_its_share() -> None:
     assert ast_program(0, seed=SEED, options=mixed) == ast_program(0, seed=SEED, options=options)
 
 
+def test_programs_before_the_first_with_a_dialect_keep_their_text() -> None:
+    plain, later = AstOptions(), AstOptions(dialect_weights=(0, 1, 1, 1), dialect_first=1)
+    assert ast_program(0, seed=SEED, options=later) == ast_program(0, seed=SEED, options=plain)
+    assert ast_program(1, seed=SEED, options=later).source != ast_program(1, seed=SEED, options=plain).source
+    flow, later_flow = DataflowOptions(), DataflowOptions(dialect_weights=(0, 1, 1, 1), dialect_first=1)
+    assert dataflow_program(0, seed=SEED, options=later_flow) == dataflow_program(0, seed=SEED, options=flow)
+
+
 @pytest.mark.parametrize("weights", [(1.0,), (0.0, 0.0, 0.0, 0.0), (1.0, -1.0, 1.0, 1.0)])
 def test_options_reject_weights_that_are_no_distribution(weights: tuple[float, ...]) -> None:
     rule = r"^dialect_weights must be empty, or weights >= 0 of own, polybench, plain, embedded, one above 0"
