@@ -87,13 +87,14 @@ def test_a_varied_program_has_one_more_configuration_under_engine_options_of_its
 
 def test_varied_configurations_are_the_same_from_the_cache(tmp_path: Path) -> None:
     program = PROGRAMS["gemm"]
-    space = ConfigurationSpace(sampling=replace(SAMPLING, count=2, varied_share=1.0))
+    sampling = replace(SAMPLING, count=2, varied_share=1.0)
+    space = ConfigurationSpace(sampling=sampling)
     drawn, cached = (
         program_configurations(program, space, liberty="osu018", cache=ContentCache(folder=tmp_path))
         for _ in range(2)
     )
     assert isinstance(drawn, list)
-    assert drawn == cached == _sampled(program, space.sampling)
+    assert drawn == cached == _sampled(program, sampling)
 
 
 # ---- the hypercube --------------------------------------------------------------------------------------

@@ -587,10 +587,9 @@ def _unit_classes(function: Function) -> list[str]:
     """
     classes: set[str] = set()
     for one in ir.all_expressions(function.body):
-        kind = one.type if isinstance(one, ir.Binary | ir.Unary) else None
-        if kind is None or one.operator not in UNITS_OF_OPERATORS:
+        if not isinstance(one, ir.Binary | ir.Unary) or one.operator not in UNITS_OF_OPERATORS:
             continue
-        unit = UNITS_OF_OPERATORS[one.operator]
+        kind, unit = one.type, UNITS_OF_OPERATORS[one.operator]
         if kind.floating:
             classes.add(f"{'f' if kind.width_bits == 32 else 'd'}{unit}")
         else:
