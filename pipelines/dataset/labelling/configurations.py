@@ -177,9 +177,10 @@ def program_configurations(
 
 def _read_mapping(stored: dict[str, Any]) -> MappedConfiguration:
     columns: dict[str, Any] = {**stored, "directives": parse_directives(stored["directives"])}
-    if (engine := columns["engine"]) is not None:
-        limits = tuple((name, count) for name, count in engine["unit_limits"])
-        columns["engine"] = EngineChoice(**{**engine, "unit_limits": limits})
+    if columns["engine"] is not None:
+        engine: dict[str, Any] = {**columns["engine"]}
+        engine["unit_limits"] = tuple((name, count) for name, count in engine["unit_limits"])
+        columns["engine"] = EngineChoice(**engine)
     return MappedConfiguration(**columns)
 
 
