@@ -50,3 +50,20 @@ def test_release_v2_has_the_configuration_of_its_scale_or_larger_shares(reposito
         assert configured[group].pop(share) <= released[group].pop(share)
     for group in ("programs", "ast", "dataflow", "llm", "hls", "synthesis", "labelling", "features"):
         assert configured[group] == released[group]
+
+
+def test_the_scale_of_release_v3_has_the_programs_and_shares_of_release_v2() -> None:
+    earlier, later = (
+        compose_configuration([f"scale=release_{version}"]).model_dump(mode="json")
+        for version in ("v2", "v3")
+    )
+    assert later["ast"]["options"]["dialect_first"] == earlier["ast"]["count"] < later["ast"]["count"]
+    assert later["dataflow"]["options"]["dialect_first"] == earlier["dataflow"]["count"]
+    for stage in ("ast", "dataflow"):
+        assert later[stage]["options"]["mix"] == earlier[stage]["options"]["mix"]
+        assert later["llm"]["parents"][f"{stage}_first"] == earlier[stage]["count"]
+    assert {*later["programs"]["suites"]} == {*earlier["programs"]["suites"], "written"}
+    for group, share in (name.split(".") for name in GROWING):
+        assert earlier[group].pop(share) <= later[group].pop(share)
+    assert later["hls"].pop("varied_share") > earlier["hls"].pop("varied_share")
+    assert all(later[group] == earlier[group] for group in ("hls", "synthesis", "labelling"))
