@@ -4,7 +4,8 @@
     python -m tests.benchmarks.audit_kernels --release v3
 
 Without a folder it audits `written` and `untouched` together. --write writes the features of C first.
---release compares the untouched kernels with every program of a release: none may have half of a kernel's runs.
+--release compares the untouched kernels with the programs of a release: none may have half of a kernel's
+runs of tokens.
 """
 
 from __future__ import annotations
