@@ -55,7 +55,7 @@ enum { ROLE_DATA = 1, ROLE_ASYNCHRONOUS = 2 };
 
 /* What a change touches lies together: a gate or a net is one line of the processor's cache. */
 typedef struct {
-    uint64_t table;
+    uint64_t table; /* of whether the output is to change: of its function, or the inverse while it is 1 */
     int32_t net, level;
     uint8_t row, dirty, changed; /* changed: inputs that changed in this tick */
 } Gate;
@@ -76,7 +76,7 @@ static Load *loads;
 static uint8_t *value;           /* (nets,) */
 static Net *nets;                /* (nets,); `undone`: toggles of timed cycles that took back one of the same cycle */
 static int64_t cycle, timed_cycles, timed_toggles;
-static int counting, with_delays;
+static int with_delays;
 
 /* flip-flops whose data may differ from their state, and those whose set or clear has changed */
 static int32_t *pending, *asynchronous;
@@ -178,7 +178,7 @@ static inline Net *flip(int32_t number) {
     Net *net = nets + number;
     value[number] ^= 1;
     net->ones += value[number] ? -cycle : cycle;
-    net->toggles += counting;
+    ++net->toggles;
     return net;
 }
 
@@ -219,7 +219,9 @@ static void settle_levels(void) {
         for (int32_t i = queue_start[l]; i < queue_end[l]; ++i) {
             Gate *gate = gates + queue[i];
             gate->dirty = 0;
-            if ((gate->table >> gate->row & 1) != value[gate->net]) drive_now(gate->net);
+            if (!(gate->table >> gate->row & 1)) continue;
+            gate->table = ~gate->table;
+            drive_now(gate->net);
         }
         queue_end[l] = queue_start[l];
     }
@@ -230,15 +232,18 @@ static void settle_levels(void) {
 static int32_t *delay;                      /* as in the file */
 static int32_t wheel_size, *wheel;          /* first driver of each tick */
 static uint64_t *occupied;                  /* a bit a tick of the wheel */
-static int32_t *next_driver, *last_driver;  /* list within a tick */
-static int64_t *due;                        /* (drivers,) */
-static uint8_t *scheduled;                  /* (drivers,) */
-static int32_t *driver_net, *batch, *reached;
+typedef struct {
+    int32_t net, due, next, last; /* due: tick of its change; next, last: list within a tick */
+    int32_t is_scheduled;
+} Driver;
+
+static Driver *drivers;
+static int32_t *batch, *reached;
 static int scheduled_count;
 static int64_t now;
 
 static void prepare_wheel(void) {
-    const int drivers = gate_count + flip_flop_count + net_count;
+    const int driver_count = gate_count + flip_flop_count + net_count;
     int32_t longest = 1;
     for (size_t i = 0; i < (size_t)gate_count * 2 * MAX_INPUTS + (size_t)flip_flop_count * 2; ++i) {
         if (delay[i] < 1 || delay[i] > MAX_SETTLING_TICKS) fail(BAD_FILE, "a delay must be 1 tick to 2^24");
@@ -248,37 +253,31 @@ static void prepare_wheel(void) {
     wheel = allocate(wheel_size, sizeof *wheel);
     memset(wheel, 0xff, wheel_size * sizeof *wheel);
     occupied = allocate(wheel_size / 64, sizeof *occupied);
-    next_driver = allocate(drivers, sizeof *next_driver);
-    last_driver = allocate(drivers, sizeof *last_driver);
-    due = allocate(drivers, sizeof *due);
-    scheduled = allocate(drivers, 1);
-    driver_net = allocate(drivers, sizeof *driver_net);
-    batch = allocate(drivers, sizeof *batch);
+    drivers = allocate(driver_count, sizeof *drivers);
+    batch = allocate(driver_count, sizeof *batch);
     reached = allocate(gate_count, sizeof *reached);
-    for (int g = 0; g < gate_count; ++g) driver_net[g] = gates[g].net;
-    for (int f = 0; f < flip_flop_count; ++f) driver_net[gate_count + f] = ff_state[f];
-    for (int n = 0; n < net_count; ++n) driver_net[gate_count + flip_flop_count + n] = n;
+    for (int g = 0; g < gate_count; ++g) drivers[g].net = gates[g].net;
+    for (int f = 0; f < flip_flop_count; ++f) drivers[gate_count + f].net = ff_state[f];
+    for (int n = 0; n < net_count; ++n) drivers[gate_count + flip_flop_count + n].net = n;
 }
 
-static void schedule(int32_t driver, int64_t time) {
+static void schedule(int32_t number, int64_t time) {
     const int32_t slot = time & (wheel_size - 1);
-    due[driver] = time;
-    next_driver[driver] = wheel[slot];
-    last_driver[driver] = -1;
-    if (wheel[slot] >= 0) last_driver[wheel[slot]] = driver;
-    wheel[slot] = driver;
+    drivers[number] = (Driver){drivers[number].net, time, wheel[slot], -1, 1};
+    if (wheel[slot] >= 0) drivers[wheel[slot]].last = number;
+    wheel[slot] = number;
     occupied[slot >> 6] |= 1ull << (slot & 63);
-    scheduled[driver] = 1;
     ++scheduled_count;
 }
 
-static void cancel(int32_t driver) {
-    const int32_t slot = due[driver] & (wheel_size - 1);
-    if (last_driver[driver] >= 0) next_driver[last_driver[driver]] = next_driver[driver];
-    else wheel[slot] = next_driver[driver];
-    if (next_driver[driver] >= 0) last_driver[next_driver[driver]] = last_driver[driver];
+static void cancel(int32_t number) {
+    Driver *driver = drivers + number;
+    const int32_t slot = driver->due & (wheel_size - 1);
+    if (driver->last >= 0) drivers[driver->last].next = driver->next;
+    else wheel[slot] = driver->next;
+    if (driver->next >= 0) drivers[driver->next].last = driver->last;
     if (wheel[slot] < 0) occupied[slot >> 6] &= ~(1ull << (slot & 63));
-    scheduled[driver] = 0;
+    driver->is_scheduled = 0;
     --scheduled_count;
 }
 
@@ -300,8 +299,8 @@ static int drive_later(int32_t number, int found) {
         net->since = cycle;
         net->begun = before;
     }
-    timed_toggles += counting;
-    net->undone += counting & (value[number] == net->begun);
+    ++timed_toggles;
+    net->undone += value[number] == net->begun;
     for (int32_t i = net->first_load; i < net->end_gates; ++i) {
         Gate *gate = gates + loads[i].consumer;
         gate->row ^= loads[i].mask;
@@ -328,18 +327,19 @@ static void settle_wheel(void) {
         if (now > MAX_SETTLING_TICKS) fail(UNSTABLE, "a netlist must settle after a clock edge");
         const int32_t slot = now & (wheel_size - 1);
         int count = 0, found = 0;
-        for (int32_t d = wheel[slot]; d >= 0; d = next_driver[d]) batch[count++] = d;
+        for (int32_t d = wheel[slot]; d >= 0; d = drivers[d].next) batch[count++] = d;
         for (int i = 0; i < count; ++i) {
             cancel(batch[i]);
-            found = drive_later(driver_net[batch[i]], found);
+            if (batch[i] < gate_count) gates[batch[i]].table = ~gates[batch[i]].table;
+            found = drive_later(drivers[batch[i]].net, found);
         }
         for (int i = 0; i < found; ++i) {
             const int32_t g = reached[i];
-            const int to = gates[g].table >> gates[g].row & 1, differs = to != value[gates[g].net];
+            const int differs = gates[g].table >> gates[g].row & 1, to = value[gates[g].net] ^ differs;
             const int mask = gates[g].changed;
             gates[g].changed = 0;
-            if (scheduled[g] && !differs) cancel(g);
-            else if (!scheduled[g] && differs) schedule(g, now + gate_delay(g, mask, to));
+            if (drivers[g].is_scheduled && !differs) cancel(g);
+            else if (!drivers[g].is_scheduled && differs) schedule(g, now + gate_delay(g, mask, to));
         }
     }
     /* the wheel is empty, so the next wave may start at time 0 again */
@@ -361,7 +361,7 @@ static void drive_input(int32_t net, int to) {
     if (value[net] == to) return;
     if (with_delays) {
         const int32_t driver = gate_count + flip_flop_count + net;
-        if (!scheduled[driver]) schedule(driver, 1);
+        if (!drivers[driver].is_scheduled) schedule(driver, 1);
     } else {
         drive_now(net);
     }
@@ -464,9 +464,11 @@ static void initialise(void) {
         if (value[n]) turn_rows(nets + n);
     for (int g = 0; g < gate_count; ++g) {
         const int to = gates[g].table >> gates[g].row & 1;
-        if (to == value[gates[g].net]) continue;
-        value[gates[g].net] = to;
-        turn_rows(nets + gates[g].net);
+        if (to != value[gates[g].net]) {
+            value[gates[g].net] = to;
+            turn_rows(nets + gates[g].net);
+        }
+        if (to) gates[g].table = ~gates[g].table;
     }
     settle();
 }
@@ -477,8 +479,7 @@ static void start_counting(void) {
         nets[n].toggles = nets[n].undone = nets[n].since = 0;
         nets[n].ones = -value[n];
     }
-    cycle = 0;
-    counting = 1;
+    cycle = timed_toggles = 0;
 }
 
 static void finish_counting(void) {
