@@ -373,7 +373,6 @@ def main() -> None:
 
 def record_change(way: str, change: Change, count: int) -> None:
     """Write the row of a way; an attempt misses when it does not halve the time without changing a label."""
-    engines = dict.fromkeys(("synthesis", "power"), "")
     new = Figure(
         figure=f"{way}, against the present label",
         area="synthesis",
@@ -382,7 +381,7 @@ def record_change(way: str, change: Change, count: int) -> None:
         goal="half the time, at most 1 % on any label",
         command=f"python -m tests.benchmarks.mapping_time --kept FILE --designs {count}",
         commit="",
-        engines=engines,
+        engines={"synthesis": "", "power": ""},
         machine="",
         date="",
     )
