@@ -123,8 +123,8 @@ def add_converted_labels(
         ratios = [row[target] / d.labels[target] for d, row in trained if row[target] and target in d.labels]
         if len(ratios) < FEWEST_PAIRS:
             raise DatasetError(
-                f"too few training designs with {target} in {liberty} and in the chosen library: {len(ratios)}; "
-                f"accepted: at least {FEWEST_PAIRS}"
+                f"too few training designs with {target} in {liberty} and in the chosen library: "
+                f"{len(ratios)}; accepted: at least {FEWEST_PAIRS}"
             )
         factors[target] = median(ratios)
 

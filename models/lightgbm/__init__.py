@@ -30,9 +30,9 @@ class TrainOptions(LabelOptions):
         trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
         learning_rate: share of the answer of a tree that counts.
         feature_share: share of features that a tree may use.
-        converted_liberty: cell library whose labels, by constant factors, stand for those that training designs
-            lack; see `models.labelled.add_converted_labels`. None for none. Level run, which knows runs of
-            labelled designs alone, does without.
+        converted_liberty: cell library whose labels, by constant factors, stand for those that training
+            designs lack; see `models.labelled.add_converted_labels`. None for none. Level run does without,
+            for only designs with labels of the chosen library have features of a run.
     """
 
     trees: int = 400

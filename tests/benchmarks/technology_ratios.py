@@ -4,11 +4,11 @@
 
 Designs of a release that have area, delay and power in osu018 are drawn by seed, up to an estimated area and
 a number of cycles. Each is compiled again from the program of the release; its Verilog must have the SHA-256
-of the release. That Verilog is mapped to the cells of another library by the present synthesis, and its netlist
-is simulated on the first data set, as labelling does. A design's ratio is the other library's figure by that
-of osu018. The constant factor of a figure is the median ratio; the last columns say for how many designs a
-label by that factor would be wrong by over 5 %. Designs of the release that have osu035 labels, too, are
-compared in the same way.
+of the release. That Verilog is mapped to the cells of another library by the present synthesis, and its
+netlist is simulated on the first data set, as labelling does. A design's ratio is the other library's figure
+by that of osu018. The constant factor of a figure is the median ratio; the last columns say for how many
+designs a label by that factor would be wrong by over 5 %. Designs of the release that have osu035 labels,
+too, are compared in the same way.
 
 `--rows` keeps the figures of each design, so that an interrupted run goes on. A liberty file may be
 compressed by gzip. Without `--liberty` it is SkyWater's library of 130 nm beside the checkout.
@@ -34,8 +34,8 @@ from pipelines.dataset.labelling import LabelContext, LabelOptions, label_design
 from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, DesignRow, LabelRow, ProgramRow, RunRow
-from pipelines.silicon.synthesis import Target, find_liberty
 from pipelines.silicon.synthesis import TOOL as SYNTHESIS_TOOL
+from pipelines.silicon.synthesis import Target, find_liberty
 from pipelines.silicon.synthesis import tool_version as synthesis_version
 from tests.benchmarks.harness import (
     ROOT,
@@ -89,7 +89,9 @@ def powered_designs(release: Release) -> Iterator[Design]:
         labels = list(release.rows("labels", partition))
         own = {row.design_id: row for row in labels if row.tool == SYNTHESIS_TOOL and row.area_um2}
         other = {row.design_id: row for row in labels if row.liberty == "osu035" and row.area_um2}
-        runs = {r.design_id: r for r in release.rows("runs", partition) if r.data_kind == DRAWN and r.power_mw}
+        runs = {
+            r.design_id: r for r in release.rows("runs", partition) if r.data_kind == DRAWN and r.power_mw
+        }
         for design in release.rows("designs", partition):
             label, run = own.get(design.design_id), runs.get(design.design_id)
             if design.tool != TOOL or label is None or run is None or run.latency_cycles is None:
@@ -283,7 +285,9 @@ def main() -> None:
     drawn = {one.design.design_id: one for one in small[: asked.count]}
     kept = KeptRows(asked.rows, lambda row: row["design"])
     print_machine()
-    print(f"{len(drawn)} designs drawn of {len(small)}; {len(every)} have area, delay and power\n", flush=True)
+    print(
+        f"{len(drawn)} designs drawn of {len(small)}; {len(every)} have area, delay and power\n", flush=True
+    )
     library = asked.liberty.name.removesuffix(".gz").removesuffix(".lib")
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as name:
         liberty = unpack_liberty(asked.liberty, Path(name))

@@ -2,19 +2,21 @@
 
     python -m tests.benchmarks.technology_targets [--release releases/v2] [--seeds 0,1,2] [--record]
 
-A release has labels of osu018 for a sample of its designs, of osu035 for others, and cells of an FPGA (xc7) for
-more. The trees of `lightgbm-text`, `-static` and `-hls` learn area, flip-flops and delay from the training part,
-and are judged on the osu018 labels of the parts test and evaluation, which no variant learns from. Median
-absolute percentage errors of the designs, and in brackets means; both are means over the seeds.
+A release has labels of osu018 for a sample of its designs, of osu035 for others, and cells of an FPGA (xc7)
+for more. The trees of `lightgbm-text`, `-static` and `-hls` learn area, flip-flops and delay from the training
+part, and are judged on the osu018 labels of the parts test and evaluation, which no variant learns from.
+Cells are the median absolute percentage error of the designs, its range over seeds in square brackets, and the
+mean error in round ones; both are means over seeds.
 
-`osu018 alone` is how the predictors are trained. `converted` adds designs without osu018 label by their osu035
-label, divided by the median ratio of training designs with both. `feature` adds the osu035 rows of all designs
-unconverted, with the technology as a feature. `both` adds them converted and with the feature. `fpga` is `both`
-with the rows of the FPGA: its flip-flops, and its LUTs as area, divided by the median ratios, too; they say
-nothing of delay.
+`osu018 alone` is how the predictors are trained. `converted` adds designs without osu018 label by their
+osu035 label, divided by the median ratio of training designs with both. `feature` adds the osu035 rows of all
+designs unconverted, with the technology as a feature. `both` adds them converted and with the feature. `fpga`
+is `both` with the rows of the FPGA: its flip-flops, and its LUTs as area, divided by the median ratios, too;
+they say nothing of delay.
 
-A second table asks the variant with a row per design and technology for the other technologies: osu035's labels
-and the FPGA's LUTs and flip-flops on the part test, beside the answer for osu018 times the constant factor.
+A second table asks the variant with a row per design and technology for the other technologies: osu035's
+labels and the FPGA's LUTs and flip-flops on the part test, beside the answer for osu018 times the constant
+factor.
 """
 
 from __future__ import annotations
@@ -43,15 +45,30 @@ LEVELS = ("text", "static", "hls")
 JUDGED = ("test", "evaluation")
 OSU018, OSU035, FPGA = "osu018", "osu035", "xc7"
 TECHNOLOGIES = (OSU018, OSU035, FPGA)
-VARIANTS: Mapping[str, tuple[tuple[str, ...], bool, bool, bool]] = {
-    "osu018 alone": ((), False, False, False),
-    "converted": ((OSU035,), True, False, True),
-    "feature": ((OSU035,), False, True, False),
-    "both": ((OSU035,), True, True, False),
-    "fpga": ((OSU035, FPGA), True, True, False),
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Which rows of other technologies are learned.
+
+    Attributes:
+        others: technologies whose rows are added. converted: their labels are divided by constant factors.
+        featured: the technology is a feature. only_lacking: only designs without osu018 label are added.
+    """
+
+    others: tuple[str, ...] = ()
+    converted: bool = False
+    featured: bool = False
+    only_lacking: bool = False
+
+
+VARIANTS = {
+    "osu018 alone": Variant(),
+    "converted": Variant(others=(OSU035,), converted=True, only_lacking=True),
+    "feature": Variant(others=(OSU035,), featured=True),
+    "both": Variant(others=(OSU035,), converted=True, featured=True),
+    "fpga": Variant(others=(OSU035, FPGA), converted=True, featured=True),
 }
-"""Other technologies whose rows are added; whether they are converted; whether the technology is a feature;
-whether only designs without osu018 label are added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +137,8 @@ class Answers:
 
 
 def answers_of(data: Data, variant: str, level: str, target: str, seed: int) -> Answers:
-    """Train the trees of a variant. Returns: their answers for all designs, and the rows that they learned."""
-    others, converted, featured, only_lacking = VARIANTS[variant]
+    """Train the trees of a variant. Returns: answers for all designs, and the count of learned rows."""
+    chosen = VARIANTS[variant]
     features, train = data.features[level], data.part("train")
     start_name = STARTS.get(level, {}).get(target)
     start = (
@@ -129,19 +146,21 @@ def answers_of(data: Data, variant: str, level: str, target: str, seed: int) -> 
     )
     own = data.labels[OSU018][target]
     matrices, logs = list[Matrix](), list[Matrix]()
-    for technology in (OSU018, *others):
-        factor = data.factor(technology, target) if converted else 1.0
+    for technology in (OSU018, *chosen.others):
+        factor = data.factor(technology, target) if chosen.converted else 1.0
         values = data.labels[technology][target]
         used = train & np.isfinite(values) & np.isfinite(factor)
-        if only_lacking and technology != OSU018:
+        if chosen.only_lacking and technology != OSU018:
             used &= ~np.isfinite(own)
-        matrices.append(_with_technology(features[used], technology, featured=featured))
+        matrices.append(_with_technology(features[used], technology, featured=chosen.featured))
         logs.append(np.log(values[used] / factor) - start[used])
     trees = fit_trees(np.concatenate(matrices), np.concatenate(logs), TrainOptions(), seed)
     answers = {
-        technology: np.exp(trees.predict(_with_technology(features, technology, featured=featured)) + start)
-        * (data.factor(technology, target) if converted else 1.0)
-        for technology in ((OSU018, *others) if featured else (OSU018,))
+        technology: np.exp(
+            trees.predict(_with_technology(features, technology, featured=chosen.featured)) + start
+        )
+        * (data.factor(technology, target) if chosen.converted else 1.0)
+        for technology in ((OSU018, *chosen.others) if chosen.featured else (OSU018,))
     }
     return Answers(values=answers, rows=sum(map(len, logs)))
 
@@ -206,7 +225,7 @@ def print_errors(data: Data, seeds: Sequence[int]) -> dict[tuple[str, ...], Scor
 
 def print_others(data: Data, seeds: Sequence[int]) -> None:
     """Print the errors of answers for the other technologies, beside those by the constant factor."""
-    print("\nOther technologies, part test; osu018's answer of the shipped training times the factor beside it\n")
+    print("\nOther technologies, part test, beside the answer for osu018 times the factor\n")
     print_header("level", "technology", "target", "designs", "factor", "variant", "osu018 by factor")
     for level in LEVELS:
         for technology, target, variant in (
@@ -223,7 +242,9 @@ def print_others(data: Data, seeds: Sequence[int]) -> None:
             constant = [errors(data, factor * one, technology, target, "test") for one in alone]
             name = "lut_count" if (technology, target) == (FPGA, AREA) else target
             shown = f"{factor:.4g}"
-            print_row(level, technology, name, len(own[0]), shown, Score.of(own).text, Score.of(constant).text)
+            print_row(
+                level, technology, name, len(own[0]), shown, Score.of(own).text, Score.of(constant).text
+            )
 
 
 def print_factors(data: Data) -> None:

@@ -232,7 +232,9 @@ def test_converted_labels_stand_for_those_that_training_designs_lack(data_dir: P
 
 def test_converted_labels_reject_a_library_with_too_few_common_designs(data_dir: Path) -> None:
     designs = load_labelled_designs(data_dir, Selection())
-    message = "too few training designs with area_um2 in osu035 and in the chosen library: 0; accepted: at least"
+    message = (
+        "too few training designs with area_um2 in osu035 and in the chosen library: 0; accepted: at least"
+    )
     with pytest.raises(DatasetError, match=message):
         add_converted_labels(designs, data_dir, "osu035")
 
