@@ -3,10 +3,10 @@
     python -m tests.benchmarks.technology_targets [--release releases/v2] [--seeds 0,1,2] [--record]
 
 A release has labels of osu018 for a sample of its designs, of osu035 for others, and cells of an FPGA (xc7)
-for more. The trees of `lightgbm-text`, `-static` and `-hls` learn area, flip-flops and delay from the training
-part, and are judged on the osu018 labels of the parts test and evaluation, which no variant learns from.
-Cells are the median absolute percentage error of the designs, its range over seeds in square brackets, and the
-mean error in round ones; both are means over seeds.
+for more. The trees of `lightgbm-text`, `-static` and `-hls` learn area, flip-flops and delay from the part
+train, and are judged on the osu018 labels of the parts test and evaluation, which no variant learns from.
+Cells are the median absolute percentage error of the designs, its range over seeds in square brackets, and
+the mean error in round ones; the first and the last are means over seeds.
 
 `osu018 alone` is how the predictors are trained. `converted` adds designs without osu018 label by their
 osu035 label, divided by the median ratio of training designs with both. `feature` adds the osu035 rows of all
