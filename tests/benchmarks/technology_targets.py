@@ -1,6 +1,6 @@
 """What labels of other technologies give predictors of osu018: errors with and without them.
 
-    python -m tests.benchmarks.technology_targets [--release releases/v2] [--seeds 0,1,2] [--record]
+    python -m tests.benchmarks.technology_targets [--seeds 0,1,2] [--rows FILE] [--record]
 
 A release has labels of osu018 for a sample of its designs, of osu035 for others, and cells of an FPGA (xc7)
 for more. The trees of `lightgbm-text`, `-static` and `-hls` learn area, flip-flops and delay from the part
@@ -22,7 +22,7 @@ factor.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,15 @@ from models.lightgbm import TrainOptions
 from models.lightgbm.trees import FEATURES, fit_trees
 from models.scheduled import STARTS, table_features
 from pipelines.schemas import OK, scan_table, table_spec
-from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
+from tests.benchmarks.harness import (
+    KeptRows,
+    Row,
+    options_parser,
+    print_header,
+    print_machine,
+    print_row,
+    split_names,
+)
 from tests.benchmarks.recording import add_record_option, record
 
 Matrix = NDArray[np.float64]
@@ -205,7 +213,7 @@ class Score:
         return f"{self.median:.1%} [{self.low:.1%}, {self.high:.1%}] ({self.mean:.1%})"
 
 
-def print_errors(data: Data, seeds: Sequence[int]) -> dict[tuple[str, ...], Score]:
+def print_errors(data: Data, seeds: Sequence[int], kept: KeptRows) -> dict[tuple[str, ...], Score]:
     """Print the errors on osu018 of every variant. Returns: the scores by level, target, variant and part."""
     scores: dict[tuple[str, ...], Score] = {}
     print_header("level", "target", "labels", "rows", *JUDGED)
@@ -214,37 +222,66 @@ def print_errors(data: Data, seeds: Sequence[int]) -> dict[tuple[str, ...], Scor
             for variant in VARIANTS:
                 if variant == "fpga" and target == DELAY:
                     continue
-                trained = [answers_of(data, variant, level, target, seed) for seed in seeds]
-                for part in JUDGED:
-                    own = [errors(data, one.values[OSU018], OSU018, target, part) for one in trained]
-                    scores[level, target, variant, part] = Score.of(own)
-                cells = [scores[level, target, variant, part].text for part in JUDGED]
-                print_row(level, target, variant, trained[0].rows, *cells)
+                row = kept.measured(
+                    key := f"{level} {target} {variant}",
+                    lambda key=key: {"key": key, **score_variant(data, key.split(" ", 2), seeds)},
+                )
+                own = {part: Score(**row[part]) for part in JUDGED}
+                scores |= {(level, target, variant, part): score for part, score in own.items()}
+                print_row(level, target, variant, row["rows"], *(own[part].text for part in JUDGED))
     return scores
 
 
-def print_others(data: Data, seeds: Sequence[int]) -> None:
+def score_variant(data: Data, names: Sequence[str], seeds: Sequence[int]) -> Row:
+    """Return the scores by part of a level, target and variant, and the count of learned rows."""
+    level, target, variant = names
+    trained = [answers_of(data, variant, level, target, seed) for seed in seeds]
+    scores: Row = {"rows": trained[0].rows}
+    for part in JUDGED:
+        own = [errors(data, one.values[OSU018], OSU018, target, part) for one in trained]
+        scores[part] = asdict(Score.of(own))
+    return scores
+
+
+OTHERS = (
+    (OSU035, AREA, "both"),
+    (OSU035, FLIP_FLOPS, "both"),
+    (OSU035, DELAY, "both"),
+    (FPGA, AREA, "fpga"),
+    (FPGA, FLIP_FLOPS, "fpga"),
+)
+"""Technologies and targets of the second table, and the variant that is asked for them."""
+
+
+def print_others(data: Data, seeds: Sequence[int], kept: KeptRows) -> None:
     """Print the errors of answers for the other technologies, beside those by the constant factor."""
     print("\nOther technologies, part test, beside the answer for osu018 times the factor\n")
     print_header("level", "technology", "target", "designs", "factor", "variant", "osu018 by factor")
     for level in LEVELS:
-        for technology, target, variant in (
-            (OSU035, AREA, "both"),
-            (OSU035, FLIP_FLOPS, "both"),
-            (OSU035, DELAY, "both"),
-            (FPGA, AREA, "fpga"),
-            (FPGA, FLIP_FLOPS, "fpga"),
-        ):
-            factor = data.factor(technology, target)
-            asked = [answers_of(data, variant, level, target, seed).values[technology] for seed in seeds]
-            alone = [answers_of(data, "osu018 alone", level, target, seed).values[OSU018] for seed in seeds]
-            own = [errors(data, one, technology, target, "test") for one in asked]
-            constant = [errors(data, factor * one, technology, target, "test") for one in alone]
-            name = "lut_count" if (technology, target) == (FPGA, AREA) else target
-            shown = f"{factor:.4g}"
-            print_row(
-                level, technology, name, len(own[0]), shown, Score.of(own).text, Score.of(constant).text
+        for technology, target, variant in OTHERS:
+            row = kept.measured(
+                key := f"{level} {technology} {target}",
+                lambda key=key, variant=variant: {"key": key, **score_other(data, key, variant, seeds)},
             )
+            name = "lut_count" if (technology, target) == (FPGA, AREA) else target
+            scores = (Score(**row["asked"]).text, Score(**row["constant"]).text)
+            print_row(level, technology, name, row["designs"], f"{row['factor']:.4g}", *scores)
+
+
+def score_other(data: Data, key: str, variant: str, seeds: Sequence[int]) -> Row:
+    """Return the scores of a variant asked for another technology, and of the constant factor."""
+    level, technology, target = key.split(" ")
+    factor = data.factor(technology, target)
+    asked = [answers_of(data, variant, level, target, seed).values[technology] for seed in seeds]
+    alone = [answers_of(data, "osu018 alone", level, target, seed).values[OSU018] for seed in seeds]
+    own = [errors(data, one, technology, target, "test") for one in asked]
+    constant = [errors(data, factor * one, technology, target, "test") for one in alone]
+    return {
+        "designs": len(own[0]),
+        "factor": factor,
+        "asked": asdict(Score.of(own)),
+        "constant": asdict(Score.of(constant)),
+    }
 
 
 def print_factors(data: Data) -> None:
@@ -268,14 +305,16 @@ def main() -> None:
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument("--split", default="by_kernel_v2")
     parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--rows", type=Path, help="JSON lines of the scores, kept between runs")
     add_record_option(parser)
     asked = parser.parse_args()
     seeds = [int(seed) for seed in split_names(asked.seeds)]
     data = load_data(asked.release, asked.split)
     print_machine()
     print_factors(data)
-    scores = print_errors(data, seeds)
-    print_others(data, seeds)
+    kept = KeptRows(asked.rows, lambda row: row["key"])
+    scores = print_errors(data, seeds, kept)
+    print_others(data, seeds, kept)
     if asked.record:
         record_scores(scores)
 
