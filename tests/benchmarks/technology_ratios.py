@@ -255,7 +255,7 @@ def record_spreads(whole: Mapping[str, Spread], library: str, command: str) -> N
             value="",
             command=command,
             commit="",
-            engines={"synthesis": "", "hls": ""},
+            engines={"hls": "", "power": "", "synthesis": ""},
             machine="",
             date="",
         )
