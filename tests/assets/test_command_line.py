@@ -291,6 +291,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path: Path) -> None:
     data = tmp_path / "data.json"
     data.write_text('{"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}')

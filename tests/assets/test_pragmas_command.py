@@ -316,6 +316,7 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_estimates")
+@pytest.mark.slow
 def test_a_small_design_within_an_area_is_found(project: Path) -> None:
     """The plain program takes 303 cycles; unrolled designs do not fit."""
     file = project / "axpb.c"
@@ -363,6 +364,7 @@ void mm(float a[7][5], float b[5][9], float c[7][9]) {
 
 
 @pytest.mark.usefixtures("few_estimates")
+@pytest.mark.slow
 def test_the_bound_holds_for_designs_that_unroll_without_banks(project: Path) -> None:
     """327 cycles and less without any partition; with the banks of all factors 630 would be the least."""
     file = project / "mm.c"
@@ -399,6 +401,7 @@ def _plain(directive: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.usefixtures("few_estimates")
+@pytest.mark.slow
 def test_a_histogram_is_searched(project: Path) -> None:
     file = project / "hist.c"
     file.write_text(HISTOGRAM)
@@ -409,6 +412,7 @@ def test_a_histogram_is_searched(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_estimates")
+@pytest.mark.slow
 def test_a_much_larger_design_names_the_option_for_area(project: Path) -> None:
     file = project / "axpb.c"
     file.write_text(AXPB)
@@ -417,6 +421,7 @@ def test_a_much_larger_design_names_the_option_for_area(project: Path) -> None:
     assert "times that of the plain program" not in _ask(file, "--area", "0.3").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> None:
     """Its text and its directives make the design with the cycles of the answer again."""
@@ -460,6 +465,7 @@ def test_macros_choose_a_size(project: Path) -> None:
     )  # 16 floats a cycle, in and out
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(project: Path) -> None:
     file = project / "columns.c"

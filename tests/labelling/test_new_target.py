@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from scratch_tree import copy_tree, run_script
 
 REGISTRY = "pipelines/dataset/labelling/registry.py"
@@ -79,6 +80,7 @@ print([f.name for f in (deployment.cache_dir / "line_count").iterdir()] != [])
 """
 
 
+@pytest.mark.slow
 def test_a_target_is_labelled_missed_versioned_and_seen_by_sql(tmp_path: Path) -> None:
     tree, project = tmp_path / "tree", tmp_path / "project"
     copy_tree(tree, ADDED)

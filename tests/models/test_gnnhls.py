@@ -47,6 +47,7 @@ def outcome(compiled_data_dir: Path) -> TrainOutcome:
 
 
 @pytest.mark.sample(2)
+@pytest.mark.slow
 def test_a_compiled_question_has_the_graph_of_its_rows(
     compiled_data_dir: Path, designs: tuple[LabelledDesign, ...]
 ) -> None:
@@ -108,6 +109,7 @@ def test_graphs_that_are_left_out_are_compiled_again(
     assert stored.edges.drop("suite").equals(compiled.edges.drop("suite"))
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_training_on_a_release_without_graphs_gives_the_same_network(
     outcome: TrainOutcome, without_graphs: Path

@@ -313,6 +313,7 @@ def test_examples_of_tables_reject_a_part_without_programs(tmp_path: Path) -> No
         table_examples([tmp_path], TINY, 0)
 
 
+@pytest.mark.slow
 def test_the_gate_compares_with_random_weights_under_the_same_grammar(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

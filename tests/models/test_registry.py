@@ -229,6 +229,7 @@ def test_headlines_are_metrics_with_times_and_columns_of_the_view(
     assert run.data.metrics["reference_error"] == pytest.approx(promotion_rows(store, first.name)[0].error)
 
 
+@pytest.mark.slow
 def test_curves_appear_in_the_run_while_it_trains(
     lasting_data_dir: Path, store: RegistryStore, tmp_path: Path
 ) -> None:
@@ -308,6 +309,7 @@ def test_a_copied_registry_answers_with_its_own_files(
     assert not any(str(store.artifact_folder.parent) in unquote(address) for address in addresses)
 
 
+@pytest.mark.slow
 def test_a_new_registry_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """MLflow cannot go on with a part of its tables, which a killed process would leave."""
     import mlflow.store.db.utils as database

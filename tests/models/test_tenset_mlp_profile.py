@@ -50,6 +50,7 @@ def test_a_question_has_the_trips_of_its_run() -> None:
     assert [loop.trip_count for loop in profiled_facts(facts, QUERY, ENGINE).loops] == [11, 5]
 
 
+@pytest.mark.slow
 def test_designs_have_the_median_over_their_runs(compiled_data_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     shutil.copytree(compiled_data_dir / "tables", folder / "tables")

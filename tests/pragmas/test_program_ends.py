@@ -44,6 +44,7 @@ def large() -> Summary:
     return small_polybench("2mm", **LARGE)
 
 
+@pytest.mark.slow
 def test_excluded_designs_leave_the_next_best(gemm: Summary) -> None:
     seen, excluded = [], ()
     for _ in range(4):

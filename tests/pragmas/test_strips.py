@@ -84,6 +84,7 @@ def evaluator(text: str, name: str, folder: Path) -> OwnHls:
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 @given(programs(), st.data())
+@pytest.mark.slow
 def test_random_programs_give_the_same_in_strips(
     tmp_path_factory: pytest.TempPathFactory, body: tuple[Counted | Store, ...], data: st.DataObject
 ) -> None:

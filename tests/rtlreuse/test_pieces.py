@@ -39,6 +39,7 @@ endmodule
         ("random", {}),
     ],
 )
+@pytest.mark.slow
 def test_outputs_do_not_depend_on_pieces(
     design: str, options: dict[str, Any], programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_product_takes_dsps_of_25_by_18_bits(bits: int, dsps: int, tmp_path: P
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("top", "text"), [("counter", COUNTER), ("dot_product", DOT_PRODUCT)])
+@pytest.mark.slow
 def test_counts_agree_with_another_yosys(top: str, text: str, tmp_path: Path) -> None:
     """The whole `synth_xilinx` of the Debian package, with abc9; LUTs are another mapper's."""
     yosys = shutil.which("yosys") or pytest.skip("the Debian package yosys is not installed")
