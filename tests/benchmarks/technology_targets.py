@@ -332,8 +332,8 @@ def record_scores(scores: Mapping[tuple[str, ...], Score]) -> None:
         machine="",
         date="",
     )
-    for level in LEVELS:
-        for target, words in ((AREA, "area"), (FLIP_FLOPS, "flip-flops"), (DELAY, "delay")):
+    for target, words in ((AREA, "area"), (FLIP_FLOPS, "flip-flops"), (DELAY, "delay")):
+        for level in LEVELS:
             own = {
                 v: scores[level, target, v, "evaluation"]
                 for v in VARIANTS
