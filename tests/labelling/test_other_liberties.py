@@ -137,7 +137,8 @@ def test_a_library_with_measured_delays_has_one_name_whatever_its_file_is_called
 ) -> None:
     path = other_library(tmp_path)
     assert library_name(path) == "mine"
-    monkeypatch.setattr(options, "measured_files", lambda: {liberty_sha256(path): "measured"})
+    digest = liberty_sha256(path)
+    monkeypatch.setattr(options, "measured_files", lambda: {digest: "measured"})
     assert library_name(path) == "measured"
     path.write_text(path.read_text() + "\n")
     assert library_name(path) == "mine"
