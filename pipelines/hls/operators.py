@@ -121,13 +121,13 @@ def later_delays(liberty: str) -> tuple[str, ...]:
 
 @cache
 def _delays_hash(liberty: str) -> str:
-    return text_sha256(_delays_file(liberty).read_text("utf-8"))
+    return text_sha256(_delays_text(liberty))
 
 
 @cache
 def measured_files() -> Mapping[str, str]:
     """Return the name of a measured library by the SHA-256 of its liberty file, where that was recorded."""
-    contents = {name: json.loads(_delays_file(name).read_text("utf-8")) for name in measured_libraries()}
+    contents = {name: json.loads(_delays_text(name)) for name in measured_libraries()}
     return {own["liberty_sha256"]: name for name, own in contents.items() if "liberty_sha256" in own}
 
 
@@ -153,8 +153,8 @@ FREE = Timing(latency_cycles=0, delay_ns=0.0)
 """Timing of operations without logic: constants, variables, moved bits."""
 
 
-def _delays_file(liberty: str) -> Path:
-    return Path(__file__).parent / f"operator_delays_{liberty}.json"
+def _delays_text(liberty: str) -> str:
+    return (Path(__file__).parent / f"operator_delays_{liberty}.json").read_text("utf-8")
 
 
 @cache
@@ -166,7 +166,7 @@ def load_library(liberty: str) -> OperatorLibrary:
     known = measured_libraries()
     if liberty not in known:
         raise HlsError(f"operator delays must be of one of {', '.join(known)}", repr(liberty))
-    content: dict[str, Any] = json.loads(_delays_file(liberty).read_text("utf-8"))
+    content: dict[str, Any] = json.loads(_delays_text(liberty))
     table = {
         name: {int(w): (float(v["delay_ns"]), float(v["area_um2"])) for w, v in widths.items()}
         for name, widths in content["operators"].items()
