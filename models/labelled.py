@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -99,6 +100,45 @@ def training_designs(data_dirs: Sequence[Path], selection: Selection) -> tuple[L
     if len(data_dirs) > 1:
         raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
     return load_labelled_designs(data_dirs[0], selection)
+
+
+CONVERTED = ("area_um2", "flip_flop_count", DELAY)
+"""Targets that a constant factor converts between cell libraries within some per cent."""
+FEWEST_PAIRS = 10
+"""Designs with labels of both libraries from which a factor is taken, at least."""
+
+
+def add_converted_labels(
+    designs: Sequence[LabelledDesign], data_dir: Path, liberty: str
+) -> tuple[LabelledDesign, ...]:
+    """Give training designs without area their labels of another cell library, converted.
+
+    The factor of a target is the median ratio over training designs with labels of both libraries. Designs of
+    other parts keep their labels, so that nothing is judged on a converted one.
+
+    Raises: DatasetError: the tables have no labels of the library, or too few designs with both.
+    """
+    rows = _scan(data_dir, "labels").filter(status=OK, liberty=liberty).filter(pl.col("area_um2") > 0)
+    other = {row["design_id"]: row for row in rows.collect().iter_rows(named=True)}
+    trained = [(d, other[d.design_id]) for d in designs if d.part == "train" and d.design_id in other]
+    factors: dict[str, float] = {}
+    for target in CONVERTED:
+        ratios = [row[target] / d.labels[target] for d, row in trained if row[target] and target in d.labels]
+        if len(ratios) < FEWEST_PAIRS:
+            raise DatasetError(
+                f"too few training designs with {target} in {liberty} and in the chosen library: "
+                f"{len(ratios)}; accepted: at least {FEWEST_PAIRS}"
+            )
+        factors[target] = median(ratios)
+
+    def converted(design: LabelledDesign) -> LabelledDesign:
+        row = other.get(design.design_id)
+        if row is None or design.part != "train" or "area_um2" in design.labels:
+            return design
+        own = {target: row[target] / factor for target, factor in factors.items() if row[target]}
+        return replace(design, labels={**own, **design.labels})
+
+    return tuple(map(converted, designs))
 
 
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")

@@ -18,6 +18,7 @@ from pipelines.dataset.labelling import (
     plan_designs,
     require_tools,
 )
+from pipelines.hls import later_delays
 
 
 def configuration_space(settings: Settings) -> ConfigurationSpace:
@@ -61,7 +62,8 @@ def make_designs(settings: Settings, partition: str, listen: Listener) -> Output
 def _version(settings: Settings, partition: str) -> str:
     del partition
     space = configuration_space(settings)
-    return content_hash(designs_version(space.tools), asdict(space), liberty_name(target_of(settings)))
+    liberty = liberty_name(target_of(settings))
+    return content_hash(designs_version(space.tools), asdict(space), liberty, *later_delays(liberty))
 
 
 def require_hls_tools(settings: Settings) -> None:
