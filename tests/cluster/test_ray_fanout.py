@@ -109,7 +109,6 @@ def test_a_worker_that_ends_is_named_and_its_items_are_repeated(fanout: RayFanou
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_an_item_that_ends_every_worker_is_an_error_that_names_it(fanout: RayFanout, tmp_path: Path) -> None:
     work = partial(end_once, folder=tmp_path, times=99)
     with pytest.raises(FoundryError, match=r"^ends: item 4 of 8 ended its worker 2 times, last by: a worker"):
