@@ -78,6 +78,7 @@ def fanout(cluster: Any) -> Iterator[RayFanout]:
         yield fanout
 
 
+@pytest.mark.slow
 def test_results_are_in_order_and_every_node_has_its_load(fanout: RayFanout) -> None:
     said: list[Progress] = []
     squares = run_all("squares", range(60), square, workers=1, on_progress=said.append)
