@@ -46,8 +46,9 @@ tested: ## what the tests alone need: a network simulator to compare with, a bro
 system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
 	@SYSTEM='$(SYSTEM)' setup/system.sh
 
-venv: ## .venv from requirements.txt; make HASHED=1 ... checks the hash of every file
+venv: ## .venv from requirements.txt; make HASHED=1 ... checks all hashes; make LM=1 ... adds a language model
 	@PYTHON='$(PYTHON)' HASHED='$(HASHED)' setup/venv.sh
+	@[ -z '$(LM)' ] || setup/language_model.sh
 
 lock: ## resolve the requirements anew into both lock files, and NOTICE
 	@PYTHON='$(PYTHON)' setup/lock.sh

@@ -16,6 +16,7 @@ from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings, ign
 from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
+from models.smollm2 import SmolOptions, SmolProvider
 from pipelines.base.identity import content_hash
 from pipelines.base.workers import Progress
 from pipelines.programs import AST, DATAFLOW, SuiteOptions, cached_programs, code_version
@@ -73,7 +74,7 @@ class Llm(Group):
 
     count: Annotated[int, Field(ge=0)]
     seed: int
-    provider: Literal["embedded", "server", "folder"]
+    provider: Literal["embedded", "smollm2", "server", "folder"]
     prompts: Annotated[tuple[str, ...], Field(min_length=1)]
     parents: LlmParents
     attempts: Annotated[int, Field(ge=1)]
@@ -82,6 +83,7 @@ class Llm(Group):
     text: TextLimits
     check: CheckLimits
     embedded: LlmEmbedded
+    smollm2: SmolOptions = SmolOptions()  # configurations of releases before v3 have none
     server: ServerOptions
     folder: LlmFolder
 
@@ -177,6 +179,8 @@ def provider_of(settings: Settings, environment: Mapping[str, str], listen: List
     chosen = settings.group(Llm)
     if chosen.provider == "server":
         return _server(chosen, environment)
+    if chosen.provider == "smollm2":
+        return SmolProvider(chosen.smollm2, prices=chosen.prices)
     if chosen.provider == "folder":
         from models.folder_lm import FolderProvider
 

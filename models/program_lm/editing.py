@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -110,6 +110,8 @@ ATTEMPTS_AN_EDIT = 4
 """Samples drawn for one site before another is taken; a sample may repeat what stood there."""
 ROOM_TOKENS = 12
 """Tokens that a replacement may need after its limit, to close what is open."""
+LIMIT_TOKENS = MIDDLE_TOKENS - ROOM_TOKENS - 4
+"""Tokens of a replacement after which it is only closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,31 +129,58 @@ class Variant:
     made_tokens: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """What may stand at a site instead.
+
+    Attributes:
+        text: None when it is what stands there.
+        read_tokens, made_tokens: that a model was given and sampled or scored.
+    """
+
+    text: str | None
+    read_tokens: int = 0
+    made_tokens: int = 0
+
+
+Replace = Callable[[ReadProgram, Site], Replacement]
+"""Draws one replacement of a site."""
+
+
 def draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
     """Draw a variant of a program; the same for the same arguments on one machine.
 
     Raises: SourceError: the program is outside the subset that the model reads.
     """
-    with _one_thread():
-        return _draw_variant(source, network, options, generator)
 
-
-def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
-    edit_count = generator.randint(*options.edits)
-    edits = read = sampled = 0
-    for _ in range(edit_count * ATTEMPTS_AN_EDIT):
-        if edits == edit_count:
-            break
-        program = read_program(source)
-        site = _draw_site(program.sites, options, generator)
-        if site is None:
-            break
+    def replace(program: ReadProgram, site: Site) -> Replacement:
         sampler = _Sampler(network=network, temperature=options.temperature, generator=generator)
         text = sampler.replacement(program, site)
-        read, sampled = read + sampler.read, sampled + sampler.written
-        if text is not None:
-            source = spliced(program, site, text)
-            edits += 1
+        return Replacement(text=text, read_tokens=sampler.read, made_tokens=sampler.written)
+
+    return draw_edits(source, replace, options, generator)
+
+
+def draw_edits(source: str, replace: Replace, options: EditOptions, generator: Random) -> Variant:
+    """Draw a variant of a program whose sites are replaced one after another, on one thread.
+
+    Raises: SourceError: the program is outside the subset that is read.
+    """
+    edit_count = generator.randint(*options.edits)
+    edits = read = sampled = 0
+    with _one_thread():
+        for _ in range(edit_count * ATTEMPTS_AN_EDIT):
+            if edits == edit_count:
+                break
+            program = read_program(source)
+            site = _draw_site(program.sites, options, generator)
+            if site is None:
+                break
+            drawn = replace(program, site)
+            read, sampled = read + drawn.read_tokens, sampled + drawn.made_tokens
+            if drawn.text is not None:
+                source = spliced(program, site, drawn.text)
+                edits += 1
     return Variant(source=source, edits=edits, read_tokens=read, made_tokens=sampled)
 
 
@@ -229,7 +258,7 @@ class _Sampler:
         """Return text for a site, None when the sample is what stands there."""
         naming = naming_of(program, site)
         context = context_ids(program, site, naming)
-        grammar = grammar_of(naming, program.names, limit=MIDDLE_TOKENS - ROOM_TOKENS - 4)
+        grammar = grammar_of(naming, program.names, limit=LIMIT_TOKENS)
         production = grammar.replacement(site)
         allowed = next(production)
         words: list[str] = []

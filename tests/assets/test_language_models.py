@@ -23,6 +23,7 @@ from assets.settings import Settings, ignore_progress
 from models.folder_lm import FolderProvider, check_folder
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
+from models.smollm2 import SmolOptions, SmolProvider
 from pipelines.programs import ProgramError
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
@@ -46,6 +47,7 @@ def test_defaults_are_those_of_the_code() -> None:
     chosen = compose_configuration([]).llm
     assert chosen.embedded.training == TrainingOptions()
     assert chosen.embedded.editing == EditOptions()
+    assert chosen.smollm2 == SmolOptions()
     assert chosen.check == CheckLimits()
     assert chosen.text == TextLimits()
     assert chosen.server == ServerOptions(url=chosen.server.url, model=chosen.server.model)
@@ -91,9 +93,13 @@ def test_prompt_rejects_what_is_no_file(name: str) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("llm.provider=remote", r'llm\.provider: "remote" .*; accepted: embedded, server or folder$'),
+        (
+            "llm.provider=remote",
+            r'llm\.provider: "remote" .*; accepted: embedded, smollm2, server or folder$',
+        ),
         ("llm.count=-1", r"llm\.count: -1 .*; accepted: 0 or more$"),
         ("llm.embedded.training.steps=0", r"steps must be above 0, got 0"),
+        ("llm.smollm2.candidates=1", r"candidates must be 2 \.\. 64, got 1"),
         ("llm.check.most_cycles=0", r"most_cycles must be above 0, got 0"),
         ("llm.prompts=[]", r"llm\.prompts: a list of 0 .*; accepted: at least 1 items$"),
     ],
@@ -106,6 +112,14 @@ def test_configuration_of_the_model_rejects(override: str, message: str) -> None
 def test_folder_provider_needs_a_path(tmp_path: Path) -> None:
     with pytest.raises(FoundryError, match=r"llm\.folder\.path is null; accepted: a folder of weights"):
         provider_of(_settings(tmp_path, "llm.provider=folder"), {}, ignore_progress)
+
+
+def test_smollm2_is_a_provider_that_opens_nothing_before_it_is_asked(tmp_path: Path) -> None:
+    settings = _settings(tmp_path, "llm.provider=smollm2", "llm.smollm2.candidates=4")
+    provider = provider_of(settings, {}, ignore_progress)
+    assert isinstance(provider, SmolProvider)
+    assert provider.model == "SmolLM2-135M-Instruct-edits"
+    assert '"candidates":4' in provider.identity
 
 
 def test_usage_is_told_in_words() -> None:

