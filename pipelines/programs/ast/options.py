@@ -67,7 +67,7 @@ class AstOptions:
     max_expression_depth: int = 4
     statements: tuple[int, int] = (3, 14)
     control_share: float = 0.3
-    control_weights: tuple[float, ...] = (4, 2, 1, 4, 3, 1)
+    control_weights: tuple[float, ...] = (4.0, 2.0, 1.0, 4.0, 3.0, 1.0)
     helper_probability: float = 0.04
     max_helpers: int = 2
     array_dimensions: int = 3
