@@ -19,7 +19,7 @@ from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
-PARTS = ("train", "validation", "test", "evaluation")
+PARTS = ("train", "validation", "test", "evaluation", "fields")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

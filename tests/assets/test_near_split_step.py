@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from foundry_fakes import FEW_OVERRIDES
@@ -14,6 +15,7 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.splits import mixed_evaluation_programs, split_leaks
 from pipelines.programs import kernel_programs
+from pipelines.programs.collections import WRITTEN_FOLDER, collection_programs
 from pipelines.schemas import read_table, table_spec, write_table
 
 SPLIT = "by_kernel_v2"
@@ -33,6 +35,21 @@ def test_the_step_writes_the_split_and_its_checks_hold(deployment: Deployment) -
         assert {place.split for place in places} == {SPLIT}
         file = open_file(settings, "splits", SPLIT)
         assert split_leaks(file) == mixed_evaluation_programs(file) == []
+
+
+def test_fields_that_are_left_out_are_a_part_of_the_split(deployment: Deployment) -> None:
+    configuration = compose_configuration(
+        [*FEW_OVERRIDES, "programs.suites=[written]", "features.split=by_kernel_v3"]
+    )
+    settings = Settings(configuration=configuration, deployment=deployment)
+    rows = collection_programs(WRITTEN_FOLDER, suite="written", stage="written", sizes=("mini",))
+    write_table(deployment.data_dir, table_spec("programs"), rows, "written")
+    step_named("splits").make(settings, "by_kernel_v3", ignore_progress)
+    places = read_table(deployment.data_dir, table_spec("splits"), ["by_kernel_v3"])
+    parts = Counter(place.part for place in places)
+    assert parts["fields"] == 2 * 20
+    assert parts["train"] > parts["test"] > 0
+    assert split_leaks(open_file(settings, "splits", "by_kernel_v3")) == []
 
 
 def test_the_scale_of_release_v2_is_a_configuration() -> None:
