@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,6 +100,12 @@ def training_designs(data_dirs: Sequence[Path], selection: Selection) -> tuple[L
     if len(data_dirs) > 1:
         raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
     return load_labelled_designs(data_dirs[0], selection)
+
+
+def count_parts(designs: Sequence[LabelledDesign]) -> dict[str, float]:
+    """Return the number of designs by part, for the summary of a training; FIELDS where it has some."""
+    counts = Counter(design.part for design in designs)
+    return {f"{part}_designs": float(counts[part]) for part in PARTS if part != FIELDS or counts[part]}
 
 
 CONVERTED = ("area_um2", "flip_flop_count", DELAY)

@@ -7,7 +7,6 @@ import pickle
 import shutil
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from models.base import log_level
 from models.catalogue import Trained
-from models.labelled import FIELDS, PARTS, LabelledDesign
+from models.labelled import LabelledDesign, count_parts
 from models.leaderboard import Prediction
 from models.model_files import ModelFiles
 from models.regression import is_of_network
@@ -327,7 +326,6 @@ def regression_outcome(
 
     Args: files: of the predictor. options: of training, with `split` and `bootstrap_resamples`.
     """
-    counts = Counter(design.part for design in designs)
     return Trained(
         files=files,
         seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
@@ -335,7 +333,7 @@ def regression_outcome(
         summary={
             "kept_epoch": float(fitted.epoch),
             "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
-            **{f"{part}_designs": float(counts[part]) for part in PARTS if part != FIELDS or counts[part]},
+            **count_parts(designs),
         },
         predictions=predictions,
         split=options.split,
