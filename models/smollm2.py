@@ -187,6 +187,8 @@ class SmolModel:
 
         Prompts of one call are sampled together: a reply depends on the others of its call.
         """
+        from models.program_lm.editing import one_thread  # lazy import: loads torch
+
         torch = importlib.import_module("torch")
         encoded = self.tokenizer.apply_chat_template(
             [[{"role": "user", "content": prompt}] for prompt in prompts],
@@ -196,7 +198,7 @@ class SmolModel:
             return_dict=True,
         )
         ids, mask = encoded["input_ids"], encoded["attention_mask"]  # (prompts, time), padded on the left
-        with torch.random.fork_rng(devices=[]), torch.inference_mode():
+        with torch.random.fork_rng(devices=[]), torch.inference_mode(), one_thread():
             torch.manual_seed(seed)
             sampling = {"temperature": temperature} if temperature else {}
             tokens = self.network.generate(

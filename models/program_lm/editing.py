@@ -168,7 +168,7 @@ def draw_edits(source: str, replace: Replace, options: EditOptions, generator: R
     """
     edit_count = generator.randint(*options.edits)
     edits = read = sampled = 0
-    with _one_thread():
+    with one_thread():
         for _ in range(edit_count * ATTEMPTS_AN_EDIT):
             if edits == edit_count:
                 break
@@ -185,7 +185,7 @@ def draw_edits(source: str, replace: Replace, options: EditOptions, generator: R
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Fix the order of sums on every machine, and avoid threads that wait over a few numbers."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

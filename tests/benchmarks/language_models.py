@@ -12,9 +12,9 @@ Every engine varies the same programs of the stages ast and dataflow, one attemp
 Random weights and free replies have `--fewer` programs. A variant is accepted when it passes all checks of
 the stage `llm` and its syntax tree is new. Edit distance: insertions, deletions and replacements of tokens
 from the parent, over the tokens of the longer one. Distance to the fields left out: square root of the
-Jensen-Shannon divergence (base 2) between the runs of three tokens, names and numbers made equal, of 50
+Jensen-Shannon divergence (base 2) between the runs of three tokens, names and numbers made equal, of 15
 accepted variants and of the 40 kernels of the fields compression and physics of suite `written`; mean and
-standard deviation of twenty draws of 50. STATE keeps every variant, so an interrupted run goes on; engines
+standard deviation of twenty draws of 15. STATE keeps every variant, so an interrupted run goes on; engines
 take turns, so their counts grow together.
 """
 
@@ -63,7 +63,7 @@ PARENT_BYTES = 1536
 FREE_TOKENS = 512
 BATCH = 16
 RUN_TOKENS = 3
-SAMPLE, DRAWS = 50, 20
+SAMPLE, DRAWS = 15, 20
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\w\s]")
 
 
@@ -89,7 +89,7 @@ class Engines:
     """The models, each opened when it is first needed."""
 
     def __init__(self, cache: ContentCache) -> None:
-        self._cache = cache
+        self.cache = cache
 
     @cached_property
     def smollm2(self) -> SmolModel:
@@ -104,7 +104,7 @@ class Engines:
     @cached_property
     def program_lm(self) -> ProgramLm:
         """The embedded model."""
-        return EmbeddedProvider(cache=self._cache).trained().network
+        return EmbeddedProvider(cache=self.cache).trained().network
 
     def variant(self, engine: str, source: str, generator: Random) -> tuple[str, int, int]:
         """Return a variant of a program, and tokens read and written or scored."""
@@ -200,7 +200,7 @@ def checked(row: Row, parent: ProgramRow, engines: Engines) -> Row:
             row["source"] = program_of_reply(row["reply"], TextLimits())
         except ReplyRejected as refused:
             return {**row, "status": REJECTED, "reason": str(refused), "ast_hash": None}
-    verdict = check_variant(row["source"], parent, CheckLimits(), engines._cache)
+    verdict = check_variant(row["source"], parent, CheckLimits(), engines.cache)
     return {**row, "status": verdict.status, "reason": verdict.reason, "ast_hash": verdict.ast_hash}
 
 
