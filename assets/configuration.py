@@ -230,6 +230,8 @@ def _validated(content: Any, *, where: str) -> Configuration:
 
 def _choices(keys: Sequence[str]) -> str:
     """Return what is accepted beside keys: the keys of their groups, else the groups."""
+    if any(key.startswith("cluster.") for key in keys) and not any(k.startswith("cluster=") for k in keys):
+        return "accepted: keys of cluster after cluster=ray"
     groups = {re.split(r"[.=/]", key.lstrip("+~"))[0] for key in keys}
     known = list(accepted_keys())
     chosen = [key for key in known if key.split(".")[0] in groups]

@@ -60,7 +60,7 @@ def _with_drawn(kinds: tuple[str, ...]) -> tuple[str, ...]:
 class Hls(Group):
     """The configurations of every program. Delays in cycles, clock periods in ns.
 
-    With `sampling: latin_hypercube` the last seven count, see pipelines.dataset.labelling.MappingSampling.
+    With `sampling: latin_hypercube` the last eight count, see pipelines.dataset.labelling.MappingSampling.
     """
 
     memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
@@ -77,6 +77,7 @@ class Hls(Group):
     copy_limit: Annotated[int, Field(ge=1)] = 16
     added_cells_limit: Annotated[int, Field(ge=0)] = 4000
     bank_limit: Annotated[int, Field(ge=0)] = 8
+    varied_share: Annotated[float, Field(ge=0, le=1)] = 0.0
 
     @model_validator(mode="after")
     def _clocks_are_drawn(self) -> Self:

@@ -45,10 +45,12 @@ PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
 class LlmParents(Group):
-    """How often a program of each stage is varied."""
+    """How often a program of each stage is varied, and how many of its first programs; all when None."""
 
     ast: Annotated[float, Field(ge=0)]
     dataflow: Annotated[float, Field(ge=0)]
+    ast_first: Annotated[int, Field(ge=1)] | None = None
+    dataflow_first: Annotated[int, Field(ge=1)] | None = None
 
 
 class LlmEmbedded(Group):
@@ -145,7 +147,7 @@ def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prom
         asdict(_options(settings.group(Llm))),
         provider.identity,
         [[prompt.name, prompt.text] for prompt in prompts],
-        settings.group(Llm).parents.model_dump(),
+        settings.group(Llm).parents.model_dump(include={"ast", "dataflow"}),
         [
             asdict(suites.ast),
             asdict(suites.ast_options),
@@ -224,9 +226,23 @@ def read_prompt(name: str) -> Prompt:
 
 
 def _parent_options(settings: Settings) -> SuiteOptions:
-    """Return the options of the suites of parents; discarded attempts are no parents."""
-    options = suite_options(settings)
-    return replace(options, ast_options=replace(options.ast_options, keep_discarded=False))
+    """Return the options of the suites of parents: discarded attempts are no parents, and dialects of later
+    programs change none.
+    """
+    options, parents = suite_options(settings), settings.group(Llm).parents
+    ast = replace(options.ast, count=min(options.ast.count, parents.ast_first or options.ast.count))
+    dataflow = replace(
+        options.dataflow, count=min(options.dataflow.count, parents.dataflow_first or options.dataflow.count)
+    )
+    ast_options = replace(options.ast_options, keep_discarded=False)
+    dataflow_options = options.dataflow_options
+    if ast.count <= ast_options.dialect_first:
+        ast_options = replace(ast_options, dialect_weights=(), dialect_first=0)
+    if dataflow.count <= dataflow_options.dialect_first:
+        dataflow_options = replace(dataflow_options, dialect_weights=(), dialect_first=0)
+    return replace(
+        options, ast=ast, dataflow=dataflow, ast_options=ast_options, dataflow_options=dataflow_options
+    )
 
 
 def parents_of(settings: Settings) -> list[ParentPool]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -13,12 +14,12 @@ import polars as pl
 from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
-from pipelines.dataset.features import EXCLUDED, design_part
+from pipelines.dataset.features import EXCLUDED, FIELDS, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
-PARTS = ("train", "validation", "test", "evaluation")
+PARTS = ("train", "validation", "test", "evaluation", FIELDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     Designs of the project's own engine only: another tool's labels of the same query are others.
     A design with any run that is not ok, or whose outputs differ from native C, is left out: its
     hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables.
+    Of designs under several options of the engine only those under the commonest are kept.
 
     Args:    data_dir: folder that holds `tables/`.
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
@@ -76,6 +78,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
+    commonest = designs["engine_options"].value_counts().sort("count", "engine_options").tail(1)
+    designs = designs.join(commonest, on="engine_options", how="semi", maintain_order="left")
     programs = tables["programs"].select(
         "program_id", "name", "source", "top", "inputs", "parent", family="suite"
     )
@@ -96,6 +100,51 @@ def training_designs(data_dirs: Sequence[Path], selection: Selection) -> tuple[L
     if len(data_dirs) > 1:
         raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
     return load_labelled_designs(data_dirs[0], selection)
+
+
+def count_parts(designs: Sequence[LabelledDesign]) -> dict[str, float]:
+    """Return the number of designs by part, for the summary of a training; FIELDS where it has some."""
+    counts = Counter(design.part for design in designs)
+    return {f"{part}_designs": float(counts[part]) for part in PARTS if part != FIELDS or counts[part]}
+
+
+CONVERTED = ("area_um2", "flip_flop_count", DELAY)
+"""Targets that a constant factor converts between cell libraries within some per cent."""
+FEWEST_PAIRS = 10
+"""Designs with labels of both libraries from which a factor is taken, at least."""
+
+
+def add_converted_labels(
+    designs: Sequence[LabelledDesign], data_dir: Path, liberty: str
+) -> tuple[LabelledDesign, ...]:
+    """Give training designs without area their labels of another cell library, converted.
+
+    The factor of a target is the median ratio over training designs with labels of both libraries. Designs of
+    other parts keep their labels, so that nothing is judged on a converted one.
+
+    Raises: DatasetError: the tables have no labels of the library, or too few designs with both.
+    """
+    rows = _scan(data_dir, "labels").filter(status=OK, liberty=liberty).filter(pl.col("area_um2") > 0)
+    other = {row["design_id"]: row for row in rows.collect().iter_rows(named=True)}
+    trained = [(d, other[d.design_id]) for d in designs if d.part == "train" and d.design_id in other]
+    factors: dict[str, float] = {}
+    for target in CONVERTED:
+        ratios = [row[target] / d.labels[target] for d, row in trained if row[target] and target in d.labels]
+        if len(ratios) < FEWEST_PAIRS:
+            raise DatasetError(
+                f"too few training designs with {target} in {liberty} and in the chosen library: "
+                f"{len(ratios)}; accepted: at least {FEWEST_PAIRS}"
+            )
+        factors[target] = median(ratios)
+
+    def converted(design: LabelledDesign) -> LabelledDesign:
+        row = other.get(design.design_id)
+        if row is None or design.part != "train" or "area_um2" in design.labels:
+            return design
+        own = {target: row[target] / factor for target, factor in factors.items() if row[target]}
+        return replace(design, labels={**own, **design.labels})
+
+    return tuple(map(converted, designs))
 
 
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")

@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from models.base import log_level
 from models.catalogue import Trained
-from models.labelled import PARTS, LabelledDesign
+from models.labelled import LabelledDesign, count_parts
 from models.leaderboard import Prediction
 from models.model_files import ModelFiles
 from models.regression import is_of_network
@@ -333,7 +333,7 @@ def regression_outcome(
         summary={
             "kept_epoch": float(fitted.epoch),
             "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
-            **{f"{part}_designs": float(sum(d.part == part for d in designs)) for part in PARTS},
+            **count_parts(designs),
         },
         predictions=predictions,
         split=options.split,

@@ -16,7 +16,15 @@ from assets.errors import FoundryError
 from assets.label_settings import label_context, target_of
 from assets.language_models import remember_variants
 from assets.releases.freshness import have_lasting_runs
-from assets.releases.versions import FEATURES, LABELLING, NETWORKS, PLACEMENTS, SEARCHES, other_versions
+from assets.releases.versions import (
+    FEATURES,
+    LABELLING,
+    NETWORKS,
+    PLACEMENTS,
+    SEARCHES,
+    liberty_digests,
+    other_versions,
+)
 from assets.settings import Settings
 from assets.shared_tables import publish_shards
 from assets.step import keep_written
@@ -37,7 +45,6 @@ from pipelines.dataset.labelling import (
     ProgramRows,
     has_present_labels,
     import_rows,
-    liberty_name,
 )
 from pipelines.dataset.releases import (
     MANIFEST_FILE,
@@ -56,7 +63,7 @@ from pipelines.schemas import (
     to_frame,
     write_arrow,
 )
-from pipelines.silicon.synthesis import SynthesisError, liberty_hash
+from pipelines.silicon.synthesis import SynthesisError
 
 BY_PROGRAM = ("directive_outcomes", "labels", "runs", "cross_checks", "program_facts", "loops")
 LATER_BY_PROGRAM = ("loop_runs",)
@@ -146,18 +153,23 @@ def settings_of(deployment: Deployment, release: Release) -> tuple[Settings, Map
 
 def _same_liberties(settings: Settings, manifest: Manifest, imported: ImportedRelease) -> bool:
     try:
-        target = target_of(settings)
+        own = liberty_digests(settings)
     except SynthesisError as error:
         imported.notes.append(f"the cache was not filled, for the library is not here: {error}")
         return False
-    own = {liberty_name(target): liberty_hash(target.liberty)}
-    if own == dict(manifest.toolset.liberties):
+    recorded = manifest.toolset.liberties
+    if recorded and all(_is_digest_of(digest, own.get(name, "")) for name, digest in recorded.items()):
         return True
     imported.notes.append(
         "the cache was not filled, for the library is another one: "
-        f"{dict(manifest.toolset.liberties)} in the release, {own} here"
+        f"{dict(recorded)} in the release, {own} here"
     )
     return False
+
+
+def _is_digest_of(recorded: str, sha256: str) -> bool:
+    """Tell whether a manifest records a SHA-256; older ones have its first 32 digits."""
+    return len(recorded) in (32, 64) and sha256.startswith(recorded)
 
 
 def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease) -> None:

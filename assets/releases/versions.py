@@ -10,7 +10,7 @@ from importlib.metadata import version as package_version
 import polars as pl
 
 from assets.errors import FoundryError
-from assets.label_settings import label_options, target_of
+from assets.label_settings import Synthesis, label_options, target_of
 from assets.settings import Settings
 from assets.steps.pragmas import searches_version
 from pipelines.base.tools import ToolMissing
@@ -20,7 +20,7 @@ from pipelines.dataset.features import (
 from pipelines.dataset.labelling import (
     has_present_labels,
     labels_version,
-    liberty_name,
+    library_name,
     present_versions,
     target_versions,
 )
@@ -45,7 +45,7 @@ from pipelines.schemas import (
     table_spec,
     to_frame,
 )
-from pipelines.silicon.synthesis import liberty_hash
+from pipelines.silicon.synthesis import find_liberty, liberty_sha256
 
 LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
 PLACEMENTS, SEARCHES = "placements", "searches"
@@ -72,14 +72,22 @@ def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> T
                 f"the tables must be made by one version of {tool}, got {', '.join(own)}; "
                 "run `simfoundry run` again"
             )
-    target = target_of(settings)
     return Toolset(
         tools={"native": present_versions()["native"]}
         | component_versions(settings, partitions)
         | _tool_versions(table_tools(rows))
         | {tool: own[0] for tool, own in versions.items()},
-        liberties={liberty_name(target): liberty_hash(target.liberty)},
+        liberties=liberty_digests(settings),
     )
+
+
+def liberty_digests(settings: Settings) -> dict[str, str]:
+    """Return the SHA-256 of the liberty file of each library that designs are mapped to, by its name.
+
+    Raises: SynthesisError: a liberty is missing or is not liberty.
+    """
+    others = (find_liberty(name) for name in settings.group(Synthesis).other_libraries)
+    return {library_name(path): liberty_sha256(path) for path in (target_of(settings).liberty, *others)}
 
 
 def _tool_rows(

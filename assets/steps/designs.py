@@ -18,6 +18,7 @@ from pipelines.dataset.labelling import (
     plan_designs,
     require_tools,
 )
+from pipelines.hls import later_delays
 
 
 def configuration_space(settings: Settings) -> ConfigurationSpace:
@@ -33,6 +34,7 @@ def configuration_space(settings: Settings) -> ConfigurationSpace:
         copy_limit=hls.copy_limit,
         added_cells_limit=hls.added_cells_limit,
         bank_limit=hls.bank_limit,
+        varied_share=hls.varied_share,
     )
     return ConfigurationSpace(
         memory_delays=hls.memory_delay,
@@ -60,7 +62,8 @@ def make_designs(settings: Settings, partition: str, listen: Listener) -> Output
 def _version(settings: Settings, partition: str) -> str:
     del partition
     space = configuration_space(settings)
-    return content_hash(designs_version(space.tools), asdict(space), liberty_name(target_of(settings)))
+    liberty = liberty_name(target_of(settings))
+    return content_hash(designs_version(space.tools), asdict(space), liberty, *later_delays(liberty))
 
 
 def require_hls_tools(settings: Settings) -> None:

@@ -30,6 +30,9 @@ class TrainOptions(LabelOptions):
         trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
         learning_rate: share of the answer of a tree that counts.
         feature_share: share of features that a tree may use.
+        converted_liberty: cell library whose labels, by constant factors, stand for those that training
+            designs lack; see `models.labelled.add_converted_labels`. None for none. Level run does without,
+            for only designs with labels of the chosen library have features of a run.
     """
 
     trees: int = 400
@@ -37,6 +40,7 @@ class TrainOptions(LabelOptions):
     leaf_designs: int = 10
     learning_rate: float = 0.05
     feature_share: float = 0.7
+    converted_liberty: str | None = None
 
 
 def _train(data: TrainingInput, *, level: str) -> Trained:

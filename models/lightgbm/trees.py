@@ -231,10 +231,12 @@ class TreeData:
 
 def load_data(data: TrainingInput, level: str) -> TreeData:
     """Load the designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
-    from models.labelled import training_designs
+    from models.labelled import add_converted_labels, training_designs
 
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
+    if options.converted_liberty is not None and level != "run":
+        designs = add_converted_labels(designs, data.data_dirs[0], options.converted_liberty)
     if level == "run":  # designs with cycles alone have no features of a run, which knows the cycles
         designs = tuple(design for design in designs if "area_um2" in design.labels)
     rows = [FEATURES[level](design.query) for design in designs]

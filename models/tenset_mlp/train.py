@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 
 from models.catalogue import Trained, TrainingInput
-from models.labelled import PARTS, LabelledDesign, training_designs
+from models.labelled import LabelledDesign, count_parts, training_designs
 from models.leaderboard import predictions_of
 from models.query import ALL_TARGETS
 from models.regression import Typicality
@@ -87,7 +87,7 @@ def train(data: TrainingInput, level: str) -> Trained:
         summary={
             "kept_epoch": float(fitted.epoch),
             "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
-            **{f"{part}_designs": float(len(matrices.rows_of(part))) for part in PARTS},
+            **count_parts(designs),
         },
         predictions=predictions_of(designs, predictor.predict_matrix(matrices.features), card.targets),
         split=options.split,

@@ -17,7 +17,14 @@ from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, unit
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
-from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
+from pipelines.hls.operators import (
+    constant_factor,
+    delay_library,
+    later_delays,
+    measured_files,
+    measured_libraries,
+    signed_digit_count,
+)
 from pipelines.hls.plan import TransformOptions, transform
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
 from pipelines.hls.rules import later_rules
@@ -50,8 +57,11 @@ __all__ = [
     "design_row",
     "family",
     "innermost_loops",
+    "later_delays",
     "later_rules",
     "mapping_space",
+    "measured_files",
+    "measured_libraries",
     "options_of",
     "outcome_rows",
     "program_rules",

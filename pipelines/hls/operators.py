@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipelines.base.identity import text_sha256
 from pipelines.c.arithmetic import value_range
 from pipelines.c.cdfg import Operation
 from pipelines.c.errors import HlsError
@@ -109,6 +110,27 @@ def delay_library(liberty: str) -> str:
     return liberty if liberty in measured_libraries() else DEFAULT_LIBRARY
 
 
+def later_delays(liberty: str) -> tuple[str, ...]:
+    """Return what a design for a liberty depends on when its schedule uses other delays than the default's.
+
+    So a library that is measured later gives its designs other ids, and those of the default keep theirs.
+    """
+    used = delay_library(liberty)
+    return () if used == DEFAULT_LIBRARY else (f"delays of {used}", _delays_hash(used))
+
+
+@cache
+def _delays_hash(liberty: str) -> str:
+    return text_sha256(_delays_text(liberty))
+
+
+@cache
+def measured_files() -> Mapping[str, str]:
+    """Return the name of a measured library by the SHA-256 of its liberty file, where that was recorded."""
+    contents = {name: json.loads(_delays_text(name)) for name in measured_libraries()}
+    return {own["liberty_sha256"]: name for name, own in contents.items() if "liberty_sha256" in own}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """Timing of an operation.
@@ -131,6 +153,10 @@ FREE = Timing(latency_cycles=0, delay_ns=0.0)
 """Timing of operations without logic: constants, variables, moved bits."""
 
 
+def _delays_text(liberty: str) -> str:
+    return (Path(__file__).parent / f"operator_delays_{liberty}.json").read_text("utf-8")
+
+
 @cache
 def load_library(liberty: str) -> OperatorLibrary:
     """Load the measured operators of a liberty.
@@ -140,8 +166,7 @@ def load_library(liberty: str) -> OperatorLibrary:
     known = measured_libraries()
     if liberty not in known:
         raise HlsError(f"operator delays must be of one of {', '.join(known)}", repr(liberty))
-    path = Path(__file__).parent / f"operator_delays_{liberty}.json"
-    content: dict[str, Any] = json.loads(path.read_text())
+    content: dict[str, Any] = json.loads(_delays_text(liberty))
     table = {
         name: {int(w): (float(v["delay_ns"]), float(v["area_um2"])) for w, v in widths.items()}
         for name, widths in content["operators"].items()

@@ -10,14 +10,17 @@ from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.c.directives import directives_json, parse_directives
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
 from pipelines.hls.design import reads_inputs
-from pipelines.hls.operators import delay_library
+from pipelines.hls.operators import delay_library, later_delays
 from pipelines.hls.plan import TransformOptions
 from pipelines.hls.rules import later_rules
 from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
 
 def design_id(program: ProgramRow, options: HlsOptions) -> str:
-    """Return hash of the program, the configuration, and the version of this engine with its later rules."""
+    """Return hash of the program, the configuration, and the version of this engine with its later rules.
+
+    Measured delays of another library than the default count, too.
+    """
     configuration = {
         "directives": directives_json(options.directives),
         "memory_read_delay_cycles": options.memory_read_delay_cycles,
@@ -26,7 +29,8 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
         "liberty": options.liberty,
         "engine_options": engine_options_json(options),
     }
-    return content_hash(program.program_id, configuration, TOOL, tool_version(), *program_rules(program))
+    later = (*program_rules(program), *later_delays(options.liberty))
+    return content_hash(program.program_id, configuration, TOOL, tool_version(), *later)
 
 
 def program_rules(program: ProgramRow) -> tuple[str, ...]:

@@ -53,22 +53,30 @@ typedef struct { int32_t consumer, mask; } Load; /* of a net: gate and input bit
 
 enum { ROLE_DATA = 1, ROLE_ASYNCHRONOUS = 2 };
 
+/* What a change touches lies together: a gate or a net is one line of the processor's cache. */
+typedef struct {
+    uint64_t table; /* of whether the output is to change: of its function, or the inverse while it is 1 */
+    int32_t net, level;
+    uint8_t row, dirty, changed; /* changed: inputs that changed in this tick */
+} Gate;
+
+/* `ones` counts cycles at whose end the net is 1: the cycles of its falls less those of its rises, and at the end
+ * the cycles that there are, when it is 1 then. */
+typedef struct {
+    int64_t toggles, ones, undone;
+    int64_t since;             /* timed cycle of the last change */
+    int32_t first_load, end_gates, end_load;
+    uint8_t begun;             /* value before the cycle of that change */
+} Net;
+
 static int net_count, gate_count, flip_flop_count, level_count;
-static uint64_t *table;          /* (gates,) */
-static int32_t *level, *gate_net; /* (gates,), by rising level */
-static uint8_t *row, *dirty;     /* (gates,) */
+static Gate *gates;              /* (gates,), by rising level */
 static int32_t *ff_state, *ff_data, *ff_clear, *ff_preset, *ff_edge; /* (flip-flops,), nets; -1 for none */
-static int32_t *load_start;      /* (nets + 1,) */
 static Load *loads;
 static uint8_t *value;           /* (nets,) */
-
-static int64_t *toggles, *ones;  /* (nets,) */
-static int64_t *undone;          /* (nets,), toggles of timed cycles that took back one of the same cycle */
-static uint8_t *begun;           /* (nets,), value before the cycle of the last change */
-static int64_t *since;           /* (nets,), cycle of the last change at which `ones` is up to date */
-static uint8_t *steady;          /* (nets,), value that `ones` counts */
+static Net *nets;                /* (nets,); `undone`: toggles of timed cycles that took back one of the same cycle */
 static int64_t cycle, timed_cycles, timed_toggles;
-static int counting, with_delays;
+static int with_delays;
 
 /* flip-flops whose data may differ from their state, and those whose set or clear has changed */
 static int32_t *pending, *asynchronous;
@@ -79,13 +87,24 @@ static void check_net(int32_t net, int32_t least) {
     if (net < least || net >= net_count) fail(BAD_FILE, "a net must be one of the netlist");
 }
 
-static void count_loads(const int32_t *nets, int count, int each) {
+/* Loads of a net stand together: gates, then flip-flops. Until all are there, `end_load` is the place of the next. */
+static void count_loads(const int32_t *of, int count, int each) {
     for (int i = 0; i < count * each; ++i)
-        if (nets[i] >= 0) ++load_start[nets[i] + 1];
+        if (of[i] >= 0) ++nets[of[i]].end_load;
 }
 
-static void add_load(int32_t *next, int32_t net, int32_t consumer, int32_t mask) {
-    if (net >= 0) loads[next[net]++] = (Load){consumer, mask};
+static void add_load(int32_t net, int32_t consumer, int32_t mask) {
+    if (net >= 0) loads[nets[net].end_load++] = (Load){consumer, mask};
+}
+
+static int32_t place_loads(void) {
+    int32_t total = 0;
+    for (int n = 0; n < net_count; ++n) {
+        const int32_t count = nets[n].end_load;
+        nets[n].first_load = nets[n].end_load = total;
+        total += count;
+    }
+    return total;
 }
 
 static void read_netlist(const char *path, int32_t **delays) {
@@ -95,10 +114,9 @@ static void read_netlist(const char *path, int32_t **delays) {
     gate_count = read_count(file);
     flip_flop_count = read_count(file);
     level_count = read_count(file);
-    table = allocate(gate_count, sizeof *table);
+    uint64_t *table = allocate(gate_count, sizeof *table);
     read_bytes(file, table, gate_count * sizeof *table);
-    level = read_numbers(file, gate_count);
-    gate_net = read_numbers(file, gate_count);
+    int32_t *level = read_numbers(file, gate_count), *gate_net = read_numbers(file, gate_count);
     int32_t *inputs = read_numbers(file, (size_t)gate_count * MAX_INPUTS);
     ff_state = read_numbers(file, flip_flop_count);
     ff_data = read_numbers(file, flip_flop_count);
@@ -108,11 +126,14 @@ static void read_netlist(const char *path, int32_t **delays) {
     /* ticks: of each gate rising and falling for each input, then of each flip-flop */
     *delays = read_numbers(file, (size_t)gate_count * 2 * MAX_INPUTS + (size_t)flip_flop_count * 2);
     fclose(file);
+    gates = allocate(gate_count, sizeof *gates);
+    nets = allocate(net_count, sizeof *nets);
     for (int g = 0; g < gate_count; ++g) {
         check_net(gate_net[g], 0);
         for (int k = 0; k < MAX_INPUTS; ++k) check_net(inputs[g * MAX_INPUTS + k], -1);
         if (level[g] < 0 || level[g] >= level_count || (g && level[g] < level[g - 1]))
             fail(BAD_FILE, "gates must be in order of level");
+        gates[g] = (Gate){.table = table[g], .net = gate_net[g], .level = level[g]};
     }
     for (int f = 0; f < flip_flop_count; ++f) {
         check_net(ff_state[f], 0);
@@ -120,33 +141,24 @@ static void read_netlist(const char *path, int32_t **delays) {
         check_net(ff_clear[f], -1);
         check_net(ff_preset[f], -1);
     }
-    load_start = allocate((size_t)net_count + 1, sizeof *load_start);
     count_loads(inputs, gate_count, MAX_INPUTS);
     count_loads(ff_data, flip_flop_count, 1);
     count_loads(ff_clear, flip_flop_count, 1);
     count_loads(ff_preset, flip_flop_count, 1);
-    for (int n = 0; n < net_count; ++n) load_start[n + 1] += load_start[n];
-    loads = allocate(load_start[net_count], sizeof *loads);
-    int32_t *next = allocate(net_count, sizeof *next);
-    memcpy(next, load_start, net_count * sizeof *next);
+    loads = allocate(place_loads(), sizeof *loads);
     for (int g = 0; g < gate_count; ++g)
-        for (int k = 0; k < MAX_INPUTS; ++k) add_load(next, inputs[g * MAX_INPUTS + k], g, 1 << k);
+        for (int k = 0; k < MAX_INPUTS; ++k) add_load(inputs[g * MAX_INPUTS + k], g, 1 << k);
+    for (int n = 0; n < net_count; ++n) nets[n].end_gates = nets[n].end_load;
     for (int f = 0; f < flip_flop_count; ++f) {
-        add_load(next, ff_data[f], gate_count + f, ROLE_DATA);
-        add_load(next, ff_clear[f], gate_count + f, ROLE_ASYNCHRONOUS);
-        add_load(next, ff_preset[f], gate_count + f, ROLE_ASYNCHRONOUS);
+        add_load(ff_data[f], f, ROLE_DATA);
+        add_load(ff_clear[f], f, ROLE_ASYNCHRONOUS);
+        add_load(ff_preset[f], f, ROLE_ASYNCHRONOUS);
     }
-    free(next);
     free(inputs);
-    row = allocate(gate_count, 1);
-    dirty = allocate(gate_count, 1);
+    free(table);
+    free(level);
+    free(gate_net);
     value = allocate(net_count, 1);
-    steady = allocate(net_count, 1);
-    begun = allocate(net_count, 1);
-    undone = allocate(net_count, sizeof *undone);
-    toggles = allocate(net_count, sizeof *toggles);
-    ones = allocate(net_count, sizeof *ones);
-    since = allocate(net_count, sizeof *since);
     pending = allocate(flip_flop_count, sizeof *pending);
     asynchronous = allocate(flip_flop_count, sizeof *asynchronous);
     is_pending = allocate(flip_flop_count, 1);
@@ -161,56 +173,55 @@ static void await_asynchronous(int f) {
     if (!is_asynchronous[f]) is_asynchronous[f] = 1, asynchronous[asynchronous_count++] = f;
 }
 
-/* A net takes its other value. Time at one is counted in whole cycles, by the value at their end. */
-static inline void flip(int32_t net) {
-    if (since[net] < cycle) {
-        if (steady[net]) ones[net] += cycle - since[net];
-        since[net] = cycle;
-        begun[net] = value[net];
-    }
-    value[net] ^= 1;
-    steady[net] = value[net];
-    toggles[net] += counting;
-    timed_toggles += counting & with_delays;
-    undone[net] += counting & with_delays & (value[net] == begun[net]);
+/* A net takes its other value. */
+static inline Net *flip(int32_t number) {
+    Net *net = nets + number;
+    value[number] ^= 1;
+    net->ones += value[number] ? -cycle : cycle;
+    ++net->toggles;
+    return net;
+}
+
+static void wake_flip_flops(const Net *net) {
+    for (int32_t i = net->end_gates; i < net->end_load; ++i)
+        if (loads[i].mask == ROLE_DATA) await_data(loads[i].consumer);
+        else await_asynchronous(loads[i].consumer);
 }
 
 /* ---- zero delay: a queue a level ---- */
 
-static int32_t *queue, *queue_start, *queue_end; /* (gates,), (levels,) twice */
+static int32_t *queue, *queue_start, *queue_end; /* (gates + levels,), (levels,) twice */
 
+/* A level has room for its gates and one more, which `drive_now` writes before it knows whether to keep it. */
 static void prepare_levels(void) {
-    queue = allocate(gate_count, sizeof *queue);
+    queue = allocate((size_t)gate_count + level_count, sizeof *queue);
     queue_start = allocate((size_t)level_count + 1, sizeof *queue_start);
     queue_end = allocate((size_t)level_count + 1, sizeof *queue_end);
-    for (int g = gate_count - 1; g >= 0; --g) queue_start[level[g]] = g;
+    for (int g = gate_count - 1; g >= 0; --g) queue_start[gates[g].level] = g + gates[g].level;
     memcpy(queue_end, queue_start, level_count * sizeof *queue_end);
 }
 
-static inline void drive_now(int32_t net) {
-    flip(net);
-    for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i) {
-        const Load load = loads[i];
-        if (load.consumer < gate_count) {
-            row[load.consumer] ^= load.mask;
-            if (!dirty[load.consumer]) {
-                dirty[load.consumer] = 1;
-                queue[queue_end[level[load.consumer]]++] = load.consumer;
-            }
-        } else if (load.mask == ROLE_DATA) {
-            await_data(load.consumer - gate_count);
-        } else {
-            await_asynchronous(load.consumer - gate_count);
-        }
+static inline void drive_now(int32_t number) {
+    const Net *net = flip(number);
+    for (int32_t i = net->first_load; i < net->end_gates; ++i) {
+        Gate *gate = gates + loads[i].consumer;
+        int32_t *end = queue_end + gate->level;
+        gate->row ^= loads[i].mask;
+        queue[*end] = loads[i].consumer;
+        *end += !gate->dirty;
+        gate->dirty = 1;
     }
+    wake_flip_flops(net);
 }
 
 static void settle_levels(void) {
     for (int l = 0; l < level_count; ++l) {
         for (int32_t i = queue_start[l]; i < queue_end[l]; ++i) {
-            const int32_t g = queue[i];
-            dirty[g] = 0;
-            if ((table[g] >> row[g] & 1) != value[gate_net[g]]) drive_now(gate_net[g]);
+            Gate *gate = gates + queue[i];
+            gate->dirty = 0;
+            if (!(gate->table >> gate->row & 1)) continue;
+            gate->table = ~gate->table;
+            drive_now(gate->net);
         }
         queue_end[l] = queue_start[l];
     }
@@ -221,15 +232,18 @@ static void settle_levels(void) {
 static int32_t *delay;                      /* as in the file */
 static int32_t wheel_size, *wheel;          /* first driver of each tick */
 static uint64_t *occupied;                  /* a bit a tick of the wheel */
-static int32_t *next_driver, *last_driver;  /* list within a tick */
-static int64_t *due;                        /* (drivers,) */
-static uint8_t *scheduled, *changed;        /* (drivers,); (gates,) inputs that changed in this tick */
-static int32_t *driver_net, *batch, *reached;
+typedef struct {
+    int32_t net, due, next, last; /* due: tick of its change; next, last: list within a tick */
+    int32_t is_scheduled;
+} Driver;
+
+static Driver *drivers;
+static int32_t *batch, *reached;
 static int scheduled_count;
 static int64_t now;
 
 static void prepare_wheel(void) {
-    const int drivers = gate_count + flip_flop_count + net_count;
+    const int driver_count = gate_count + flip_flop_count + net_count;
     int32_t longest = 1;
     for (size_t i = 0; i < (size_t)gate_count * 2 * MAX_INPUTS + (size_t)flip_flop_count * 2; ++i) {
         if (delay[i] < 1 || delay[i] > MAX_SETTLING_TICKS) fail(BAD_FILE, "a delay must be 1 tick to 2^24");
@@ -239,38 +253,31 @@ static void prepare_wheel(void) {
     wheel = allocate(wheel_size, sizeof *wheel);
     memset(wheel, 0xff, wheel_size * sizeof *wheel);
     occupied = allocate(wheel_size / 64, sizeof *occupied);
-    next_driver = allocate(drivers, sizeof *next_driver);
-    last_driver = allocate(drivers, sizeof *last_driver);
-    due = allocate(drivers, sizeof *due);
-    scheduled = allocate(drivers, 1);
-    changed = allocate(gate_count, 1);
-    driver_net = allocate(drivers, sizeof *driver_net);
-    batch = allocate(drivers, sizeof *batch);
+    drivers = allocate(driver_count, sizeof *drivers);
+    batch = allocate(driver_count, sizeof *batch);
     reached = allocate(gate_count, sizeof *reached);
-    for (int g = 0; g < gate_count; ++g) driver_net[g] = gate_net[g];
-    for (int f = 0; f < flip_flop_count; ++f) driver_net[gate_count + f] = ff_state[f];
-    for (int n = 0; n < net_count; ++n) driver_net[gate_count + flip_flop_count + n] = n;
+    for (int g = 0; g < gate_count; ++g) drivers[g].net = gates[g].net;
+    for (int f = 0; f < flip_flop_count; ++f) drivers[gate_count + f].net = ff_state[f];
+    for (int n = 0; n < net_count; ++n) drivers[gate_count + flip_flop_count + n].net = n;
 }
 
-static void schedule(int32_t driver, int64_t time) {
+static void schedule(int32_t number, int64_t time) {
     const int32_t slot = time & (wheel_size - 1);
-    due[driver] = time;
-    next_driver[driver] = wheel[slot];
-    last_driver[driver] = -1;
-    if (wheel[slot] >= 0) last_driver[wheel[slot]] = driver;
-    wheel[slot] = driver;
+    drivers[number] = (Driver){drivers[number].net, time, wheel[slot], -1, 1};
+    if (wheel[slot] >= 0) drivers[wheel[slot]].last = number;
+    wheel[slot] = number;
     occupied[slot >> 6] |= 1ull << (slot & 63);
-    scheduled[driver] = 1;
     ++scheduled_count;
 }
 
-static void cancel(int32_t driver) {
-    const int32_t slot = due[driver] & (wheel_size - 1);
-    if (last_driver[driver] >= 0) next_driver[last_driver[driver]] = next_driver[driver];
-    else wheel[slot] = next_driver[driver];
-    if (next_driver[driver] >= 0) last_driver[next_driver[driver]] = last_driver[driver];
+static void cancel(int32_t number) {
+    Driver *driver = drivers + number;
+    const int32_t slot = driver->due & (wheel_size - 1);
+    if (driver->last >= 0) drivers[driver->last].next = driver->next;
+    else wheel[slot] = driver->next;
+    if (driver->next >= 0) drivers[driver->next].last = driver->last;
     if (wheel[slot] < 0) occupied[slot >> 6] &= ~(1ull << (slot & 63));
-    scheduled[driver] = 0;
+    driver->is_scheduled = 0;
     --scheduled_count;
 }
 
@@ -285,20 +292,22 @@ static int64_t next_time(void) {
     }
 }
 
-static int drive_later(int32_t net, int found) {
-    flip(net);
-    for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i) {
-        const Load load = loads[i];
-        if (load.consumer < gate_count) {
-            row[load.consumer] ^= load.mask;
-            if (!changed[load.consumer]) reached[found++] = load.consumer;
-            changed[load.consumer] |= load.mask;
-        } else if (load.mask == ROLE_DATA) {
-            await_data(load.consumer - gate_count);
-        } else {
-            await_asynchronous(load.consumer - gate_count);
-        }
+static int drive_later(int32_t number, int found) {
+    const int before = value[number];
+    Net *net = flip(number);
+    if (net->since < cycle) {
+        net->since = cycle;
+        net->begun = before;
     }
+    ++timed_toggles;
+    net->undone += value[number] == net->begun;
+    for (int32_t i = net->first_load; i < net->end_gates; ++i) {
+        Gate *gate = gates + loads[i].consumer;
+        gate->row ^= loads[i].mask;
+        if (!gate->changed) reached[found++] = loads[i].consumer;
+        gate->changed |= loads[i].mask;
+    }
+    wake_flip_flops(net);
     return found;
 }
 
@@ -318,18 +327,19 @@ static void settle_wheel(void) {
         if (now > MAX_SETTLING_TICKS) fail(UNSTABLE, "a netlist must settle after a clock edge");
         const int32_t slot = now & (wheel_size - 1);
         int count = 0, found = 0;
-        for (int32_t d = wheel[slot]; d >= 0; d = next_driver[d]) batch[count++] = d;
+        for (int32_t d = wheel[slot]; d >= 0; d = drivers[d].next) batch[count++] = d;
         for (int i = 0; i < count; ++i) {
             cancel(batch[i]);
-            found = drive_later(driver_net[batch[i]], found);
+            if (batch[i] < gate_count) gates[batch[i]].table = ~gates[batch[i]].table;
+            found = drive_later(drivers[batch[i]].net, found);
         }
         for (int i = 0; i < found; ++i) {
             const int32_t g = reached[i];
-            const int to = table[g] >> row[g] & 1, differs = to != value[gate_net[g]];
-            const int mask = changed[g];
-            changed[g] = 0;
-            if (scheduled[g] && !differs) cancel(g);
-            else if (!scheduled[g] && differs) schedule(g, now + gate_delay(g, mask, to));
+            const int differs = gates[g].table >> gates[g].row & 1, to = value[gates[g].net] ^ differs;
+            const int mask = gates[g].changed;
+            gates[g].changed = 0;
+            if (drivers[g].is_scheduled && !differs) cancel(g);
+            else if (!drivers[g].is_scheduled && differs) schedule(g, now + gate_delay(g, mask, to));
         }
     }
     /* the wheel is empty, so the next wave may start at time 0 again */
@@ -351,7 +361,7 @@ static void drive_input(int32_t net, int to) {
     if (value[net] == to) return;
     if (with_delays) {
         const int32_t driver = gate_count + flip_flop_count + net;
-        if (!scheduled[driver]) schedule(driver, 1);
+        if (!drivers[driver].is_scheduled) schedule(driver, 1);
     } else {
         drive_now(net);
     }
@@ -433,6 +443,10 @@ static void finish_cycle(void) {
     settle();
 }
 
+static void turn_rows(const Net *net) {
+    for (int32_t i = net->first_load; i < net->end_gates; ++i) gates[loads[i].consumer].row ^= loads[i].mask;
+}
+
 /* Values of all nets for random states and the inputs given. */
 static void initialise(void) {
     uint64_t state = 0x9E3779B97F4A7C15ull;
@@ -447,31 +461,28 @@ static void initialise(void) {
     }
     /* rows follow the values of the loads; gates are in order of level */
     for (int n = 0; n < net_count; ++n)
-        for (int32_t i = load_start[n]; value[n] && i < load_start[n + 1]; ++i)
-            if (loads[i].consumer < gate_count) row[loads[i].consumer] ^= loads[i].mask;
+        if (value[n]) turn_rows(nets + n);
     for (int g = 0; g < gate_count; ++g) {
-        const int32_t net = gate_net[g];
-        const int to = table[g] >> row[g] & 1;
-        if (to == value[net]) continue;
-        value[net] = to;
-        for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i)
-            if (loads[i].consumer < gate_count) row[loads[i].consumer] ^= loads[i].mask;
+        const int to = gates[g].table >> gates[g].row & 1;
+        if (to != value[gates[g].net]) {
+            value[gates[g].net] = to;
+            turn_rows(nets + gates[g].net);
+        }
+        if (to) gates[g].table = ~gates[g].table;
     }
-    memcpy(steady, value, net_count);
     settle();
 }
 
+/* Cycles 1 .. last are counted. */
 static void start_counting(void) {
-    memset(toggles, 0, net_count * sizeof *toggles);
-    memset(ones, 0, net_count * sizeof *ones);
-    memset(undone, 0, net_count * sizeof *undone);
-    memcpy(begun, value, net_count);
-    cycle = 0;
-    for (int n = 0; n < net_count; ++n) since[n] = 1; /* cycles 1 .. last are counted */
-    counting = 1;
+    for (int n = 0; n < net_count; ++n) {
+        nets[n].toggles = nets[n].undone = nets[n].since = 0;
+        nets[n].ones = -value[n];
+    }
+    cycle = timed_toggles = 0;
 }
 
 static void finish_counting(void) {
     for (int n = 0; n < net_count; ++n)
-        if (steady[n] && cycle + 1 > since[n]) ones[n] += cycle + 1 - since[n];
+        if (value[n]) nets[n].ones += cycle + 1;
 }

@@ -20,9 +20,14 @@ static void write_bytes(FILE *file, const void *from, size_t size) {
 
 static void write_counts(FILE *file) {
     finish_counting();
-    write_bytes(file, toggles, net_count * sizeof *toggles);
-    write_bytes(file, ones, net_count * sizeof *ones);
-    write_bytes(file, undone, net_count * sizeof *undone);
+    int64_t *column = allocate(net_count, sizeof *column);
+    for (int n = 0; n < net_count; ++n) column[n] = nets[n].toggles;
+    write_bytes(file, column, net_count * sizeof *column);
+    for (int n = 0; n < net_count; ++n) column[n] = nets[n].ones;
+    write_bytes(file, column, net_count * sizeof *column);
+    for (int n = 0; n < net_count; ++n) column[n] = nets[n].undone;
+    write_bytes(file, column, net_count * sizeof *column);
+    free(column);
     const int64_t timed[2] = {timed_cycles, timed_toggles};
     write_bytes(file, timed, sizeof timed);
 }

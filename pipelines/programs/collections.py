@@ -423,7 +423,7 @@ def alike_pairs(
     kernels: Sequence[WrittenKernel], compared: Sequence[WrittenKernel]
 ) -> list[tuple[WrittenKernel, WrittenKernel, float]]:
     """Return pairs of different kernels that share at least SHARED_RUNS of the smaller one's runs."""
-    runs = {kernel.sha256: _runs(kernel.text) for kernel in (*kernels, *compared)}
+    runs = {kernel.sha256: runs_of(kernel.text) for kernel in (*kernels, *compared)}
     pairs: dict[frozenset[str], tuple[WrittenKernel, WrittenKernel, float]] = {}
     for one in kernels:
         for other in compared:
@@ -437,6 +437,7 @@ def alike_pairs(
     return list(pairs.values())
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
+def runs_of(text: str) -> set[tuple[str, ...]]:
+    """Return the runs of RUN_WORDS tokens of a text, its names and numbers normalised."""
     words = code_words(text)
     return {tuple(words[i : i + RUN_WORDS]) for i in range(max(1, len(words) - RUN_WORDS + 1))}

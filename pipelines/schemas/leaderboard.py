@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipelines.schemas.columns import column, table
 
-_PARTS = ("train", "validation", "test", "evaluation")
+_PARTS = ("train", "validation", "test", "evaluation", "fields")
 LEADERBOARD_METRICS = ("mape", "median_ape", "mse", "r2", "spearman", "pass_at_5")
 
 

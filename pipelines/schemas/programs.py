@@ -67,8 +67,9 @@ class SplitRow:
     program_id: str = column("Program.", key=True, references="programs")
     group: str = column("Group; all programs of a group are in the same part.")
     part: str = column(
-        "Part of the split; excluded: near an evaluation program, of its name, or near two parts.",
-        choices=("train", "validation", "test", "evaluation", "excluded"),
+        "Part of the split; excluded: near an evaluation program, of its name, or near two parts; fields: of "
+        "a field of suite written that no model is trained or chosen on.",
+        choices=("train", "validation", "test", "evaluation", "fields", "excluded"),
     )
 
 

@@ -125,7 +125,7 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     "--part",
     "parts",
     multiple=True,
-    type=click.Choice(("train", "validation", "test", "evaluation", "unseen_delay")),
+    type=click.Choice(("train", "validation", "test", "evaluation", "fields", "unseen_delay")),
     help="Only designs of this part of the split; may be repeated.",
 )
 @click.option("--split", help="Name of the split.", show_default="that of params.yaml")

@@ -148,6 +148,16 @@ def test_parameters_say_the_same_after_writing_and_reading(tmp_path: Path) -> No
     assert path.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("scale", ["release_v2", "release_v3"])
+def test_parameters_that_were_read_have_the_numbers_that_were_composed(scale: str, tmp_path: Path) -> None:
+    """An integer that stands for a float would give the same rows other keys in the cache."""
+    composed = compose_configuration([f"scale={scale}"])
+    write_parameters(tmp_path, composed)
+    read = read_parameters(tmp_path)
+    for group in ("ast", "dataflow", "llm", "hls", "synthesis", "labelling"):
+        assert repr(getattr(read, group)) == repr(getattr(composed, group))
+
+
 def test_parameters_leave_out_what_changes_no_row(tmp_path: Path) -> None:
     few = write_parameters(tmp_path, compose_configuration(["run.workers=1"])).read_bytes()
     for override in ("run.workers=7", "run.slots.verilator=1"):

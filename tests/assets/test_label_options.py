@@ -125,6 +125,7 @@ def test_a_size_of_an_array_is_refused(tmp_path: Path) -> None:
     assert sized.source.startswith("#pragma simfoundry size b=3 c=2\n")
 
 
+@pytest.mark.slow
 def test_read_user_program_takes_strings_without_a_bound_as_texts(tmp_path: Path) -> None:
     file = tmp_path / "count.c"
     file.write_text("int count(const char *s) { int n = 0; while (*s++) n++; return n; }\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
 from models.smollm2 import SmolOptions, SmolProvider
 from pipelines.programs import ProgramError
+from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
     CheckLimits,
     LlmPrograms,
@@ -237,3 +239,12 @@ def test_folder_without_transformers_says_what_to_install(
         (ProgramError, ProviderError), match=r"package transformers is not installed: .*; pip"
     ):
         FolderProvider(_folder(tmp_path)).complete("x", seed=0)
+
+
+def test_variants_of_release_v2_are_those_of_release_v3(tmp_path: Path) -> None:
+    earlier, later = _settings(tmp_path, "scale=release_v2"), _settings(tmp_path, "scale=release_v3")
+    row = ast_program(0, seed=0, options=AstOptions())
+    assert remember_variants(earlier, [replace(row, reply_sha256="0" * 64)])
+    assert not remember_variants(later, [])
+    for before, after in zip(parents_of(earlier), parents_of(later), strict=True):
+        assert (before.count, before.program(0)) == (after.count, after.program(0))

@@ -280,7 +280,6 @@ def test_a_predictor_of_too_few_programs_is_skipped_and_the_run_says_why(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
-@pytest.mark.slow
 def test_on_a_cluster_predictors_are_trained_at_once_when_their_tables_are_there(
     settings: Settings,
     instance: dg.DagsterInstance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from foundry_fakes import FEW_OVERRIDES
@@ -14,6 +15,7 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.splits import mixed_evaluation_programs, split_leaks
 from pipelines.programs import kernel_programs
+from pipelines.programs.collections import WRITTEN_FOLDER, collection_programs
 from pipelines.schemas import read_table, table_spec, write_table
 
 SPLIT = "by_kernel_v2"
@@ -35,6 +37,21 @@ def test_the_step_writes_the_split_and_its_checks_hold(deployment: Deployment) -
         assert split_leaks(file) == mixed_evaluation_programs(file) == []
 
 
+def test_fields_that_are_left_out_are_a_part_of_the_split(deployment: Deployment) -> None:
+    configuration = compose_configuration(
+        [*FEW_OVERRIDES, "programs.suites=[written]", "features.split=by_kernel_v3"]
+    )
+    settings = Settings(configuration=configuration, deployment=deployment)
+    rows = collection_programs(WRITTEN_FOLDER, suite="written", stage="written", sizes=("mini",))
+    write_table(deployment.data_dir, table_spec("programs"), rows, "written")
+    step_named("splits").make(settings, "by_kernel_v3", ignore_progress)
+    places = read_table(deployment.data_dir, table_spec("splits"), ["by_kernel_v3"])
+    parts = Counter(place.part for place in places)
+    assert parts["fields"] == 2 * 20
+    assert parts["train"] > parts["test"] > 0
+    assert split_leaks(open_file(settings, "splits", "by_kernel_v3")) == []
+
+
 def test_the_scale_of_release_v2_is_a_configuration() -> None:
     configuration = compose_configuration(["scale=release_v2"])
     assert configuration.features.split == SPLIT
@@ -50,3 +67,20 @@ def test_release_v2_has_the_configuration_of_its_scale_or_larger_shares(reposito
         assert configured[group].pop(share) <= released[group].pop(share)
     for group in ("programs", "ast", "dataflow", "llm", "hls", "synthesis", "labelling", "features"):
         assert configured[group] == released[group]
+
+
+def test_the_scale_of_release_v3_has_the_programs_and_shares_of_release_v2() -> None:
+    earlier, later = (
+        compose_configuration([f"scale=release_{version}"]).model_dump(mode="json")
+        for version in ("v2", "v3")
+    )
+    assert later["ast"]["options"]["dialect_first"] == earlier["ast"]["count"] < later["ast"]["count"]
+    assert later["dataflow"]["options"]["dialect_first"] == earlier["dataflow"]["count"]
+    for stage in ("ast", "dataflow"):
+        assert later[stage]["options"]["mix"] == earlier[stage]["options"]["mix"]
+        assert later["llm"]["parents"][f"{stage}_first"] == earlier[stage]["count"]
+    assert {*later["programs"]["suites"]} == {*earlier["programs"]["suites"], "written"}
+    for group, share in (name.split(".") for name in GROWING):
+        assert earlier[group].pop(share) <= later[group].pop(share)
+    assert later["hls"].pop("varied_share") > earlier["hls"].pop("varied_share")
+    assert all(later[group] == earlier[group] for group in ("hls", "synthesis", "labelling"))

@@ -316,7 +316,6 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_estimates")
-@pytest.mark.slow
 def test_a_small_design_within_an_area_is_found(project: Path) -> None:
     """The plain program takes 303 cycles; unrolled designs do not fit."""
     file = project / "axpb.c"
@@ -422,7 +421,6 @@ def test_a_much_larger_design_names_the_option_for_area(project: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> None:
     """Its text and its directives make the design with the cycles of the answer again."""
     file = project / "lower.c"
@@ -465,7 +463,6 @@ def test_macros_choose_a_size(project: Path) -> None:
     )  # 16 floats a cycle, in and out
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(project: Path) -> None:
     file = project / "columns.c"

@@ -162,7 +162,6 @@ def test_a_release_that_grows_says_how_many_labels_left_it(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
@@ -228,7 +227,6 @@ def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
     assert make("small")["made"] == []
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_a_finished_release_takes_up_discarded_attempts(projects: Any) -> None:
     suites = ("programs.suites=[ast,stencil]", "ast.count=4", "programs.shard=2", *SUITES[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -18,11 +19,11 @@ import yaml
 from foundry_fakes import fill_tables
 from invoking import invoke
 
-from assets.configuration import parameters_text
+from assets.configuration import compose_configuration, parameters_text
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
 from assets.releases.importing import import_release, settings_of
-from assets.releases.versions import other_versions
+from assets.releases.versions import liberty_digests, other_versions
 from assets.releases.writing import release_tables
 from assets.settings import Settings
 from pipelines.dataset.labelling import present_versions
@@ -30,6 +31,7 @@ from pipelines.dataset.releases import ReleaseError, WrittenRelease, open_releas
 from pipelines.dataset.releases.manifest import read_manifest
 from pipelines.dataset.releases.toolset import NOT_RECORDED
 from pipelines.schemas import read_table, table_path, table_spec, write_table
+from pipelines.silicon.synthesis import find_liberty
 
 
 @pytest.fixture
@@ -129,6 +131,32 @@ def test_import_says_that_rows_of_other_versions_are_not_in_the_cache(
     assert found.remembered.stored == {"networks": 1, "placements": 1, "searches": 1}  # of this version
     rows: list[Any] = read_table(other.data_dir, table_spec("designs"))
     assert {row.tool_version for row in rows} == {"1"}
+
+
+def test_the_manifest_has_the_sha256_of_every_liberty(
+    filled: Settings, releases: Path, tmp_path: Path
+) -> None:
+    liberty = find_liberty("osu018")
+    digest = hashlib.sha256(liberty.read_bytes()).hexdigest()
+    assert write(filled, releases).manifest.toolset.liberties == {"osu018": digest}
+    second = tmp_path / "second.lib"
+    second.write_bytes(liberty.read_bytes() + b"\n")
+    configuration = compose_configuration([f"synthesis.other_libraries=[{second}]"])
+    both = Settings(configuration=configuration, deployment=filled.deployment)
+    own = hashlib.sha256(second.read_bytes()).hexdigest()
+    assert liberty_digests(both) == {"osu018": digest, "second": own}
+
+
+def test_import_accepts_the_first_digits_of_a_liberty_in_older_manifests(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    folder = write(filled, releases).folder
+    digest = liberty_digests(filled)["osu018"]
+    for recorded, is_filled in ((digest[:32], True), (digest[:8], False), ("", False)):
+        _change_manifest(folder, lambda m, r=recorded: m["toolset"].update(liberties={"osu018": r}))
+        notes = import_release(other, folder).notes
+        assert any("the library is another one" in note for note in notes) != is_filled
+        shutil.rmtree(other.data_dir)
 
 
 def test_import_of_another_library_fills_no_cache(

@@ -175,7 +175,6 @@ def test_a_query_over_a_damaged_object_says_so(machine: Callable[[str], Settings
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_run_names_the_version_of_the_catalogue(
     settings: Settings, variables: None, engines: Any, tmp_path: Path
 ) -> None:

@@ -33,7 +33,7 @@ REASONS = {
         pipelines/dataset/features/activity.py toggle_energies
         pipelines/dataset/features/assumed.py toggle_densities
         pipelines/c/text/headers.py _own_pattern library_functions
-        pipelines/hls/operators.py load_library
+        pipelines/hls/operators.py _delays_text
         pipelines/c/text/preprocess.py library_definitions
         pipelines/hls/units/catalogue.py _module_text
         pipelines/hls/units/timing.py _table

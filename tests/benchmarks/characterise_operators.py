@@ -17,10 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from pipelines.dataset.labelling import library_name
 from pipelines.silicon.synthesis import (
     SynthesisResult,
     Target,
     find_liberty,
+    liberty_sha256,
     load_liberty,
     synthesize_design,
     tool_version,
@@ -107,7 +109,8 @@ class Bench:
 def characterise(liberty: str | None) -> dict[str, Any]:
     """Delays in ns and areas in um2 of every operator at every width."""
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(find_liberty(liberty), Path(folder))
+        path = find_liberty(liberty)
+        bench = Bench(path, Path(folder))
         clock_to_q, setup = bench.register_times_ns()
         operators: dict[str, dict[str, dict[str, float]]] = {}
         for width in WIDTHS:
@@ -130,7 +133,8 @@ def characterise(liberty: str | None) -> dict[str, Any]:
             setup,
         )
     return {
-        "liberty": liberty or "osu018",
+        "liberty": library_name(path),
+        "liberty_sha256": liberty_sha256(path),
         "tool_version": tool_version(),
         "measured": "port to port, combinational; register times around one gate",
         "clock_to_q_ns": round(clock_to_q, 4),

@@ -78,6 +78,7 @@ def fanout(cluster: Any) -> Iterator[RayFanout]:
         yield fanout
 
 
+@pytest.mark.slow
 def test_results_are_in_order_and_every_node_has_its_load(fanout: RayFanout) -> None:
     said: list[Progress] = []
     squares = run_all("squares", range(60), square, workers=1, on_progress=said.append)
@@ -108,7 +109,6 @@ def test_a_worker_that_ends_is_named_and_its_items_are_repeated(fanout: RayFanou
     assert "a worker ended" in fanout.notes()["faults"]
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_an_item_that_ends_every_worker_is_an_error_that_names_it(fanout: RayFanout, tmp_path: Path) -> None:
     work = partial(end_once, folder=tmp_path, times=99)

@@ -240,7 +240,7 @@ def test_constant_results_are_flagged(source: str, expected: bool, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(910_000, 910_008), pytest.param(range(910_008, 910_048), marks=pytest.mark.slow)],
+    [range(910_000, 910_003), pytest.param(range(910_003, 910_048), marks=pytest.mark.slow)],
     ids=["few", "more"],
 )
 def test_random_programs_compute_the_same_with_objects_as_with_arguments(

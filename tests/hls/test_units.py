@@ -240,5 +240,5 @@ def test_figures_of_other_widths_lie_between_their_neighbours() -> None:
 
 
 def test_figures_reject_an_unknown_library() -> None:
-    with pytest.raises(HlsError, match="units must be measured in one of osu018, got 'other'"):
+    with pytest.raises(HlsError, match="units must be measured in one of osu018, sky130hd_tt, got 'other'"):
         unit_timing(integer_divider(INT32), "other")

@@ -71,6 +71,32 @@ def test_a_clock_period_that_is_listed_twice_is_drawn_twice_as_often() -> None:
     assert shares == pytest.approx({5.0: 0.25, 10.0: 0.5, 20.0: 0.25}, abs=0.04)
 
 
+def test_a_varied_program_has_one_more_configuration_under_engine_options_of_its_own() -> None:
+    varied = replace(SAMPLING, count=3, varied_share=1.0)
+    for program in PROGRAMS.values():
+        plain, more = _sampled(program, replace(varied, varied_share=0.0)), _sampled(program, varied)
+        assert more[: len(plain)] == plain
+        assert len(more) == len(plain) + 1
+        assert more[-1].directives == plain[-1].directives
+        assert more[-1].transforms != plain[-1].transforms
+        assert compile_program(program.source, top=program.top, options=more[-1]).verilog
+    limited = [dict(_sampled(p, varied)[-1].unit_limits) for p in PROGRAMS.values()]
+    assert sum(bool(limits) for limits in limited) > len(limited) / 2
+    assert {count for limits in limited for count in limits.values()} == {1, 2, 3}
+
+
+def test_varied_configurations_are_the_same_from_the_cache(tmp_path: Path) -> None:
+    program = PROGRAMS["gemm"]
+    sampling = replace(SAMPLING, count=2, varied_share=1.0)
+    space = ConfigurationSpace(sampling=sampling)
+    drawn, cached = (
+        program_configurations(program, space, liberty="osu018", cache=ContentCache(folder=tmp_path))
+        for _ in range(2)
+    )
+    assert isinstance(drawn, list)
+    assert drawn == cached == _sampled(program, sampling)
+
+
 # ---- the hypercube --------------------------------------------------------------------------------------
 
 

@@ -23,11 +23,20 @@ from pipelines.dataset.labelling import (
     LabelTables,
     cross_check_designs,
     label_designs,
+    library_name,
+    options,
     plan_designs,
 )
+from pipelines.hls import delay_library
 from pipelines.programs import program_from_file
 from pipelines.schemas import CROSS_CHECKS
-from pipelines.silicon.synthesis import SynthesisError, Target, find_liberty, load_liberty
+from pipelines.silicon.synthesis import (
+    SynthesisError,
+    Target,
+    find_liberty,
+    liberty_sha256,
+    load_liberty,
+)
 from simfoundry.cli import simfoundry
 
 BLUR = """
@@ -57,7 +66,7 @@ def sky130(folder: Path) -> Path:
     packed = Path(__file__).parents[3] / "shared" / "data" / "liberty" / "sky130hd_tt.lib.gz"
     if not packed.is_file():
         pytest.skip("no liberty file of sky130")
-    path = folder / "sky130hd.lib"
+    path = folder / "sky130hd_tt.lib"
     path.write_bytes(gzip.decompress(packed.read_bytes()))
     return path
 
@@ -76,9 +85,9 @@ def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTab
     path.write_text(BLUR)
     programs = [program_from_file(path, top="blur")]
     target = Target(liberty=liberty, clock_period_ns=10.0)
-    options = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
+    chosen = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
-    context = LabelContext(target=target, cache=cache, options=options)
+    context = LabelContext(target=target, cache=cache, options=chosen)
     designs = plan_designs(programs, space, context).designs
     made = label_designs(programs, designs, context)
     checks = cross_check_designs(programs, designs, made, context)
@@ -88,7 +97,7 @@ def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTab
 def library(name: str, folder: Path) -> Path:
     if name == "mine":
         return other_library(folder)
-    if name == "sky130hd":
+    if name == "sky130hd_tt":
         return sky130(folder)
     try:
         return find_liberty(name)
@@ -97,7 +106,7 @@ def library(name: str, folder: Path) -> Path:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("name", ["osu018", "mine", "sky130hd", *INSTALLED])
+@pytest.mark.parametrize("name", ["osu018", "mine", "sky130hd_tt", *INSTALLED])
 def test_every_figure_of_a_library_agrees_with_the_other_tools(
     name: str, tmp_path: Path, cache: ContentCache
 ) -> None:
@@ -121,6 +130,28 @@ def test_a_users_library_gives_its_own_figures(tmp_path: Path, cache: ContentCac
     assert (second.labels[0].area_um2 or 0) > 1.8 * (first.labels[0].area_um2 or 0)
     assert (second.labels[0].leakage_mw or 0) > 500 * (first.labels[0].leakage_mw or 0)
     assert first.runs[0].latency_cycles == second.runs[0].latency_cycles
+
+
+def test_a_library_with_measured_delays_has_one_name_whatever_its_file_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = other_library(tmp_path)
+    assert library_name(path) == "mine"
+    digest = liberty_sha256(path)
+    monkeypatch.setattr(options, "measured_files", lambda: {digest: "measured"})
+    assert library_name(path) == "measured"
+    path.write_text(path.read_text() + "\n")
+    assert library_name(path) == "mine"
+
+
+def test_a_library_without_measured_delays_rejects_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match=r"cannot read the liberty file .*no\.lib: No such file"):
+        library_name(tmp_path / "no.lib")
+
+
+def test_sky130_is_scheduled_with_its_own_delays(tmp_path: Path) -> None:
+    path = sky130(tmp_path).rename(tmp_path / "renamed.lib")
+    assert (library_name(path), delay_library(library_name(path))) == ("sky130hd_tt", "sky130hd_tt")
 
 
 def test_the_main_jobs_option_names_any_liberty_file(tmp_path: Path) -> None:

@@ -110,7 +110,6 @@ def test_graphs_that_are_left_out_are_compiled_again(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_training_on_a_release_without_graphs_gives_the_same_network(
     outcome: TrainOutcome, without_graphs: Path
 ) -> None:

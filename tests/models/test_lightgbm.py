@@ -13,7 +13,13 @@ from labelled_nests import NESTS, Nest, write_tables
 
 from models.base import PredictorError
 from models.catalogue import predictor_named
-from models.labelled import LabelledDesign, Query, Selection, load_labelled_designs
+from models.labelled import (
+    LabelledDesign,
+    Query,
+    Selection,
+    add_converted_labels,
+    load_labelled_designs,
+)
 from models.lightgbm import PREDICTORS, TrainOptions
 from models.lightgbm.trees import text_features
 from models.model_files import read_model
@@ -188,3 +194,58 @@ def test_scalars_of_the_data_are_known_at_every_level(compiled_data_dir: Path) -
     assert 6 < many / few < 8.5
     with pytest.raises(PredictorError, match="row 0: data and inputs of a question must be JSON objects"):
         predictor.predict([replace(asked, data="[1]")])
+
+
+def _with_second_library(data_dir: Path, lacking: set[str], *, factor: float = 4.0) -> None:
+    """Label every design in a second library; some designs keep cycles alone in the first."""
+    spec = table_spec("labels")
+    rows = read_table(data_dir, spec)
+    second = [
+        replace(
+            row,
+            tool="yosys_second",
+            liberty="second",
+            area_um2=factor * row.area_um2,
+            delay_ns=1.5 * row.delay_ns,
+        )
+        for row in rows
+    ]
+    none = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
+    first = [replace(row, **none) if row.design_id in lacking else row for row in rows]
+    write_table(data_dir, spec, [*first, *second], "tests")
+
+
+def test_converted_labels_stand_for_those_that_training_designs_lack(data_dir: Path) -> None:
+    chosen = Selection(tool="yosys", liberty="osu018")
+    whole = {design.design_id: design for design in load_labelled_designs(data_dir, chosen)}
+    lacking = {n for n, design in whole.items() if design.part == "train"}
+    lacking = set(sorted(lacking)[: len(lacking) // 2]) | {n for n, d in whole.items() if d.part == "test"}
+    _with_second_library(data_dir, lacking)
+    designs = load_labelled_designs(data_dir, chosen)
+    assert {design.design_id for design in designs if "area_um2" not in design.labels} == lacking
+    for design in add_converted_labels(designs, data_dir, "second"):
+        if design.part == "train":
+            assert design.labels == pytest.approx(whole[design.design_id].labels)
+        elif design.design_id in lacking:
+            assert set(design.labels) == {"latency_cycles"}
+
+
+def test_converted_labels_reject_a_library_with_too_few_common_designs(data_dir: Path) -> None:
+    designs = load_labelled_designs(data_dir, Selection())
+    message = (
+        "too few training designs with area_um2 in osu035 and in the chosen library: 0; accepted: at least"
+    )
+    with pytest.raises(DatasetError, match=message):
+        add_converted_labels(designs, data_dir, "osu035")
+
+
+def test_trees_learn_from_converted_labels(data_dir: Path) -> None:
+    designs = load_labelled_designs(data_dir, Selection())
+    trained = sorted(design.design_id for design in designs if design.part == "train")
+    _with_second_library(data_dir, set(trained[::2]))
+    alone = replace(OPTIONS, tool="yosys", liberty="osu018")
+    errors = {
+        liberty: TEXT.train(data_dir, replace(alone, converted_liberty=liberty), seed=1).metrics
+        for liberty in (None, "second")
+    }
+    assert errors[None]["train/mape/area_um2"] != errors["second"]["train/mape/area_um2"] < 0.1

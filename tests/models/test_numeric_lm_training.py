@@ -106,7 +106,6 @@ def test_an_answer_has_interval_confidence_digits_and_level(outcome: TrainOutcom
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_an_interrupted_training_gives_the_same_weights(data_dir: Path, tmp_path: Path) -> None:
     options = replace(OPTIONS, max_epochs=4)
     once = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "once")

@@ -53,7 +53,6 @@ def test_no_design_of_the_release_is_faster_than_its_bound(release: Release, ref
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_no_program_is_on_two_sides(release: Release, reference: Explorations) -> None:
     names = {r.program_id: r for p in release.partitions("programs") for r in release.rows("programs", p)}
     learned, _ = explored_rows([REFERENCE.folder], parts=("train", "validation"), split=REFERENCE.split)

@@ -125,6 +125,7 @@ def test_network_overfits_a_batch() -> None:
     assert fit.losses[0] > 3
 
 
+@pytest.mark.slow
 def test_training_is_the_same_by_its_seed(tmp_path: Path, cache: ContentCache) -> None:
     def weights(folder: Path, seed: int) -> bytes:
         return weights_bytes(trained_model(TINY, seed=seed, cache=ContentCache(folder=folder)).network)

@@ -148,7 +148,6 @@ def test_the_table_gives_the_gamma_law_of_theory() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_waits_behind_larger_packets_of_a_stream_widen_less_than_others(runs: list[SimulatedRun]) -> None:
     """Those of acknowledgements are no longer than one packet; with all waits alike the law is too wide."""
     run = next(run for run in runs if run.row.pattern == "all_to_all")

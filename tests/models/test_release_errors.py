@@ -14,7 +14,6 @@ from tests.benchmarks.release_baselines import baselines
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_errors_are_those_of_a_training_on_the_release(lasting_data_dir: Path, tmp_path: Path) -> None:
     files = {
         folder.name: tuple(

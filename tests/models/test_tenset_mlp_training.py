@@ -118,7 +118,6 @@ def test_training_needs_no_validation_part(data_dir: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
     folders = [train(write_tables(tmp_path / name, NESTS)).folder for name in ("a", "b")]
     for name in ("weights.safetensors", "model.json", "predictions.json", "outcome.json"):

@@ -27,6 +27,7 @@ def known(body: Body) -> tuple[Summary, Facts]:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
+@pytest.mark.slow
 def test_facts_equal_those_of_running_every_iteration(body: Body) -> None:
     summary, facts = known(body)
     event(f"{len(summary.loops)} loops, {len(facts.flows)} dependences")

@@ -106,7 +106,6 @@ def test_vendor_kernel_rejects_an_unknown_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_bounds_hold_on_measured_rows(designs: Path, kernels: Path) -> None:
     found = points(designs, kernels)
     # Reports of spmv-crs whose inner loop has an unknown trip count leave that loop and transfers out.

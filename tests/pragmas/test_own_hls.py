@@ -137,7 +137,6 @@ def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize(("asked", "copies"), [(2, 1), (3, 1), (8, 1), (2, 2)])
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.slow
 def test_no_design_is_faster_than_its_bound_with_a_longer_interval(
     name: str, asked: int, copies: int, tmp_path: Path
 ) -> None:

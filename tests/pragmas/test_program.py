@@ -79,7 +79,6 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["atax", "gemm", "jacobi-1d", "trisolv", "syrk"])
-@pytest.mark.slow
 def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])
     limited = replace(OWN, dsp_available=200, intervals=(1, 2, 3, 5))

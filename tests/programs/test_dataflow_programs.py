@@ -71,6 +71,7 @@ def test_rows_fit_the_programs_table_and_differ() -> None:
     assert {(r.suite, r.stage, r.status) for r in drawn()} == {("dataflow", "dataflow", OK)}
 
 
+@pytest.mark.slow
 def test_all_data_types_and_families_are_drawn() -> None:
     graphs = [graph_of(r) for r in dataflow_programs(count=120, seed=0, options=OPTIONS)]
     assert {g["element"] for g in graphs} == set(DATA_TYPES)

@@ -58,6 +58,7 @@ def disguised(row: ProgramRow, stage: str = "ast") -> ProgramRow:
     )
 
 
+@pytest.mark.slow
 def test_the_evaluation_set_is_as_it_was_frozen() -> None:
     assert frozen_record(every_evaluation_program()) == FROZEN_FILE.read_text(encoding="utf-8")
 

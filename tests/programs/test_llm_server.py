@@ -221,6 +221,7 @@ def test_server_that_does_not_end_is_left(answer) -> None:
     assert caught.value.timed_out
 
 
+@pytest.mark.slow
 def test_hostile_servers_are_rows_and_the_run_goes_on(tmp_path: Path) -> None:
     answers = [_hangs, _html, _gigabyte, _malformed]
 

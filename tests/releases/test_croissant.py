@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
+import pytest
 import yaml
 
 from pipelines.dataset.releases import load_release
-from pipelines.dataset.releases.croissant import croissant_bytes, hub_header
+from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes, hub_header
 from pipelines.schemas import table_spec
+
+SHIPPED = sorted((Path(__file__).parents[2] / "releases").iterdir())
 
 
 def test_every_table_of_a_release_is_a_record_set_of_its_files(repository: Path) -> None:
@@ -27,6 +31,15 @@ def test_every_table_of_a_release_is_a_record_set_of_its_files(repository: Path)
         for field in records["field"]:
             source = sets[field["source"]["fileSet"]["@id"]]
             assert {place["@id"] for place in source["containedIn"]} <= set(files)
+
+
+@pytest.mark.parametrize("release", SHIPPED)
+def test_the_description_of_a_release_has_the_columns_of_its_files(release: Path) -> None:
+    manifest = load_release(release).manifest
+    content = json.loads((release / CROISSANT_FILE).read_bytes())
+    files = {f.table: f.path for f in reversed(manifest.files) if f.table is not None}
+    described = {r["name"]: [f["name"] for f in r["field"]] for r in content["recordSet"]}
+    assert described == {table: pq.read_schema(release / path).names for table, path in files.items()}
 
 
 def test_the_head_of_the_card_names_a_configuration_per_table(repository: Path) -> None:

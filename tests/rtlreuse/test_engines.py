@@ -146,7 +146,6 @@ def test_index_of_a_memory_wraps_and_beyond_its_end_are_zeros(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_system_verilog_equals_verilator(programs: Path) -> None:
     ours = build_reuse(SYSTEM_VERILOG, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True)
     theirs = build_verilator(

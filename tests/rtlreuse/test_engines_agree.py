@@ -204,6 +204,7 @@ def test_a_memory_with_negative_addresses_is_rejected() -> None:
     assert str(error.value) == "negative address of a memory: m in top; accepted: 0 and more"
 
 
+@pytest.mark.slow
 def test_engines_agree_on_members_that_two_blocks_write(programs: Path) -> None:
     """Verilator 5.006 refuses the design; then it says why."""
     text = (CASES / "packed_member_loop.sv").read_text()

@@ -88,7 +88,6 @@ def test_outputs_do_not_depend_on_the_division(
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "seed"), [("soc_4", 16, 2, 1), ("mesh", 2, 1, 2), ("gemm_os", 5, 130, 3)]
 )
-@pytest.mark.slow
 def test_cuda_of_a_division_on_the_host(
     family: str, size: int, stimuli: int, seed: int, programs: Path, folder_for_all: Path
 ) -> None:

@@ -184,7 +184,6 @@ def test_stimuli_are_independent(stimuli: int, is_apart: bool, programs: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_trial_takes_one_of_both_layouts_of_stimuli(programs: Path) -> None:
     design = DESIGNS["gemm_os"]
     options: dict[str, Any] = {"top": design.top, "folder": programs, "stimuli": 2}
@@ -206,7 +205,6 @@ def test_random_designs_equal_icarus(first: int, programs: Path, tmp_path: Path)
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_induction_variables_of_gcc_are_off(programs: Path, tmp_path: Path) -> None:
     """A random design that GCC 12.2 gave wrong code for at -O1."""

@@ -44,6 +44,7 @@ endmodule
 
 
 @pytest.mark.parametrize("engine", ["verilator", "icarus"])
+@pytest.mark.slow
 def test_bits_of_a_vector_may_depend_on_others_and_on_inputs(
     engine: str, tmp_path: Path, runtime_folder: Path
 ) -> None:

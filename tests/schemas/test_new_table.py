@@ -71,7 +71,6 @@ print("meters:" in dvc_yaml(), "## meter_readings" in tables_page())
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_table_and_its_step_are_seen_by_sql_releases_dvc_and_docs(tmp_path: Path) -> None:
     tree, project = tmp_path / "tree", tmp_path / "project"
     copy_tree(tree, ADDED)

@@ -248,7 +248,6 @@ def test_a_second_import_replaces_rows_of_the_same_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_public_database_keeps_every_attempt(shared_folder: Path) -> None:
     path = shared_folder / "data" / "merlin_vitis_designs.parquet"
     if not path.is_file():

@@ -37,6 +37,7 @@ from pipelines.dataset.labelling.options import (
     LabelOptions,
     ToolContext,
     liberty_name,
+    library_name,
 )
 from pipelines.dataset.labelling.registry import (
     SYNTHESIS_TOOLS,
@@ -78,6 +79,7 @@ __all__ = [
     "label_targets",
     "labels_version",
     "liberty_name",
+    "library_name",
     "loop_counts",
     "plan_designs",
     "planned_ids",

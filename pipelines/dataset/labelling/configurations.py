@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
-from pipelines.c import Directive, Function, HlsError, directives_json, parse_directives, read_function
+from pipelines.c import Directive, Function, HlsError, directives_json, ir, parse_directives, read_function
 from pipelines.hls import (
     TOOL,
     ArraySpace,
@@ -26,6 +26,7 @@ from pipelines.hls import (
     program_rules,
     tool_version,
 )
+from pipelines.hls.operators import CLASS_WIDTHS_BITS, LIMITED_CLASSES
 from pipelines.schemas import OK, ProgramRow
 
 PLAIN = "plain"
@@ -33,6 +34,15 @@ FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 UNKNOWN_TRIP_FACTORS = (2, 4)
 BANKS = (2, 3, 4, 8, 16, 32, 64)  # a place in another number of banks needs a division
 STYLES = ("cyclic", "block", "complete")
+UNITS_OF_OPERATORS = {
+    "add": "add",
+    "sub": "add",
+    "mul": "mul",
+    "div": "div",
+    "rem": "div",
+    "sqrt": "sqrt",
+}
+"""Kind of functional unit of an operator, as in `LIMITED_CLASSES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +58,8 @@ class MappingSampling:
         copy_limit: copies of any operation, over all loops around it.
         added_cells_limit: estimated standard cells that all copies of a program may add.
         bank_limit: banks of all partitioned arrays together.
+        varied_share: of the programs, those with one more configuration, whose transformations and unit
+            limits are drawn too; 0 to 1.
     """
 
     count: int = 4
@@ -59,16 +71,30 @@ class MappingSampling:
     copy_limit: int = 16
     added_cells_limit: int = 4000
     bank_limit: int = 8
+    varied_share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineChoice:
+    """Options of the engine that one configuration has of its own; unit limits as (class, number)."""
+
+    unsafe_math: bool
+    register_threshold_elements: int
+    flatten_perfect_nests: bool
+    unit_limits: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappedConfiguration:
-    """One configuration: delays in cycles, a clock period in ns, directives in order of loops and arrays."""
+    """One configuration: delays in cycles, a clock period in ns, directives in order of loops and arrays, and
+    options of the engine where they are not those of the space.
+    """
 
     read_delay_cycles: int
     write_delay_cycles: int
     clock_period_ns: float
     directives: tuple[Directive, ...] = ()
+    engine: EngineChoice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +177,14 @@ def program_configurations(
 
 def _read_mapping(stored: dict[str, Any]) -> MappedConfiguration:
     columns: dict[str, Any] = {**stored, "directives": parse_directives(stored["directives"])}
+    if columns["engine"] is not None:
+        engine: dict[str, Any] = {**columns["engine"]}
+        engine["unit_limits"] = tuple((name, count) for name, count in engine["unit_limits"])
+        columns["engine"] = EngineChoice(**engine)
     return MappedConfiguration(**columns)
 
 
-_VERSION = "configurations-1"
+_VERSION = "configurations-2"
 """Raise it when a draw changes."""
 
 
@@ -194,7 +224,9 @@ def _program_mappings(
     function: Function, space: ConfigurationSpace, sampling: MappingSampling, program_id: str
 ) -> list[MappedConfiguration]:
     legal = mapping_space(function, unsafe_math=space.unsafe_math, copy_limit=sampling.copy_limit)
-    return sampled_mappings(legal, sampling, program_id)
+    mappings = sampled_mappings(legal, sampling, program_id)
+    varied = _varied_mapping(function, mappings[-1], sampling, program_id)
+    return [*mappings, *([] if varied is None else [varied])]
 
 
 def sampled_configurations(
@@ -210,14 +242,16 @@ def sampled_configurations(
 
 
 def _options(mapped: MappedConfiguration, space: ConfigurationSpace, liberty: str) -> HlsOptions:
+    chosen: dict[str, Any] = {} if mapped.engine is None else asdict(mapped.engine)
+    limits = chosen.pop("unit_limits", space.unit_limits)
     return HlsOptions(
         memory_read_delay_cycles=mapped.read_delay_cycles,
         memory_write_delay_cycles=mapped.write_delay_cycles,
         directives=mapped.directives,
         clock_period_ns=mapped.clock_period_ns,
         liberty=liberty,
-        transforms=TransformOptions(unsafe_math=space.unsafe_math),
-        unit_limits=space.unit_limits,
+        transforms=TransformOptions(**{"unsafe_math": space.unsafe_math, **chosen}),
+        unit_limits=limits,
     )
 
 
@@ -518,6 +552,51 @@ def sampled_mappings(
             directives += _partitions(space, levels, sampling, generator)
         mappings[MappedConfiguration(**delays_and_clock, directives=tuple(directives))] = None
     return list(mappings)
+
+
+REGISTER_THRESHOLDS = (4, 8, 16, 64, 128)
+UNIT_COUNTS = (1, 1, 2, 3)
+
+
+def _varied_mapping(
+    function: Function, mapping: MappedConfiguration, sampling: MappingSampling, program_id: str
+) -> MappedConfiguration | None:
+    """Return a mapping under drawn options of the engine, or None for a program that is not drawn.
+
+    Each class of units that the program may use is limited with a chance of two thirds. Floating sums may be
+    reordered in half of the programs that have them.
+    """
+    generator = np.random.default_rng([sampling.seed, int(program_id, 16), 1])
+    if generator.random() >= sampling.varied_share:
+        return None
+    classes = _unit_classes(function)
+    limited = [name for name in classes if generator.random() < 2 / 3]
+    has_sums = bool({"fadd", "dadd"} & {*classes})
+    engine = EngineChoice(
+        unsafe_math=has_sums and bool(generator.random() < 1 / 2),
+        register_threshold_elements=int(generator.choice(REGISTER_THRESHOLDS)),
+        flatten_perfect_nests=bool(generator.random() < 1 / 2),
+        unit_limits=tuple((name, int(generator.choice(UNIT_COUNTS))) for name in limited),
+    )
+    return replace(mapping, engine=engine)
+
+
+def _unit_classes(function: Function) -> list[str]:
+    """Return the classes of units that the operators of a program may take, in order of their names.
+
+    An integer operator may be narrowed, so that it counts in each class up to its width.
+    """
+    classes: set[str] = set()
+    for one in ir.all_expressions(function.body):
+        if not isinstance(one, ir.Binary | ir.Unary) or one.operator not in UNITS_OF_OPERATORS:
+            continue
+        kind, unit = one.type, UNITS_OF_OPERATORS[one.operator]
+        if kind.floating:
+            classes.add(f"{'f' if kind.width_bits == 32 else 'd'}{unit}")
+        else:
+            sign = "u" if unit == "div" and not kind.signed else ""
+            classes |= {f"{sign}{unit}_{width}" for width in CLASS_WIDTHS_BITS if width <= kind.width_bits}
+    return sorted(classes & {*LIMITED_CLASSES})
 
 
 def _levels(dimensions: Sequence[Dimension], point: NDArray[np.float64]) -> dict[tuple[str, str], Any]:

@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from pipelines.base.cache import ContentCache
+from pipelines.hls import measured_files, measured_libraries
 from pipelines.rtl import simulation
 from pipelines.rtl.reuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
 from pipelines.schemas import DRAWN
-from pipelines.silicon.synthesis import Target
+from pipelines.silicon.synthesis import Target, liberty_sha256
 
 SLOTTED = (
     *("native", "cycle_model", "synthesis", "power", "verilator", "opensta", "siliconcompiler"),
@@ -172,8 +173,14 @@ def liberty_name(target: Target) -> str:
 
 
 def library_name(liberty: Path) -> str:
-    """Return the name of the cell library of a liberty file."""
-    return liberty.stem.removesuffix("_stdcells")
+    """Return the name of the cell library of a liberty file.
+
+    It is that of the measured library with these bytes, whatever the file is called, else the file's own.
+
+    Raises: SynthesisError: the file cannot be read.
+    """
+    name = liberty.stem.removesuffix("_stdcells")
+    return name if name in measured_libraries() else measured_files().get(liberty_sha256(liberty), name)
 
 
 def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]:

@@ -52,7 +52,8 @@ class Toolset(_Form):
 
     Attributes:
         tools: version by tool: HLS engines, cycle model, simulators, logic synthesis, power, the C compiler.
-        liberties: hash by name of the standard-cell library.
+        liberties: SHA-256 of the liberty file by name of each standard-cell library; its first 32 digits in
+            releases up to v2, which name the first library alone.
     """
 
     tools: Mapping[str, str]

@@ -33,6 +33,7 @@ from pipelines.programs.ast.tree import (
     walk_statements,
 )
 from pipelines.programs.ast.writing import write_program
+from pipelines.programs.dialects import drawn_dialect
 from pipelines.programs.mix import options_of
 from pipelines.programs.rows import program_row
 from pipelines.schemas import REJECTED, ProgramRow
@@ -103,9 +104,8 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
     for number in range(first, first + count):
         generated = generate_program(seed=seed, number=number, options=options)
         attempts = generated.discarded if options.keep_discarded else ()
-        for place, attempt in enumerate((*attempts, generated)):
-            name = _name(number) if attempt is generated else f"{_name(number)}{_ATTEMPT}{place}"
-            row = _row(attempt, name)
+        discarded = [_row(a, f"{_name(number)}{_ATTEMPT}{place}") for place, a in enumerate(attempts)]
+        for row in (*discarded, _written(generated, number, seed, options)):
             rows.setdefault(row.program_id, row)
     return list(rows.values())
 
@@ -122,7 +122,16 @@ def lacks_discarded(
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
     """Return one program of a seed; see `ast_programs`."""
-    return _row(generate_program(seed=seed, number=number, options=options), _name(number))
+    return _written(generate_program(seed=seed, number=number, options=options), number, seed, options)
+
+
+def _written(generated: GeneratedProgram, number: int, seed: int, options: AstOptions) -> ProgramRow:
+    """Return the row of a program in its dialect; a part of a mix without weights has the stage's."""
+    row = _row(generated, _name(number))
+    if number < options.dialect_first:
+        return row
+    own = options_of(options, options.mix, stage=STAGE, seed=seed, number=number)
+    return drawn_dialect(row, own.dialect_weights or options.dialect_weights, seed=seed, number=number)
 
 
 def _name(number: int) -> str:

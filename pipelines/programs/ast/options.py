@@ -19,6 +19,7 @@ from pipelines.c.signature import (
     UINT32,
     UINT64,
 )
+from pipelines.programs.dialects import require_weights
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import require_mix
 
@@ -55,6 +56,8 @@ class AstOptions:
         max_local_bits: maximum bits of local arrays, which are flip-flops in hardware.
         min_cycles: minimum of the estimate that max_cycles bounds.
         keep_discarded: whether discarded attempts are rejected rows too.
+        dialect_weights: of each of `pipelines.programs.dialects.DIALECTS`; empty for the stage's own texts.
+        dialect_first: number of the first program that a dialect is drawn for.
         mix: parts of the programs with options of their own; the remaining programs have these options.
     """
 
@@ -64,7 +67,7 @@ class AstOptions:
     max_expression_depth: int = 4
     statements: tuple[int, int] = (3, 14)
     control_share: float = 0.3
-    control_weights: tuple[float, ...] = (4, 2, 1, 4, 3, 1)
+    control_weights: tuple[float, ...] = (4.0, 2.0, 1.0, 4.0, 3.0, 1.0)
     helper_probability: float = 0.04
     max_helpers: int = 2
     array_dimensions: int = 3
@@ -76,6 +79,8 @@ class AstOptions:
     max_local_bits: int = 1 << 20
     min_cycles: int = 0
     keep_discarded: bool = False
+    dialect_weights: tuple[float, ...] = ()
+    dialect_first: int = 0
     mix: tuple[AstPart, ...] = ()
 
     def __post_init__(self) -> None:
@@ -101,6 +106,8 @@ class AstOptions:
             _require(0 <= getattr(self, name) <= 1, f"{name} must be 0 .. 1", getattr(self, name))
         _require_integer("max_local_bits", self.max_local_bits, (0, 1 << 24))
         _require_integer("min_cycles", self.min_cycles, (0, self.max_cycles))
+        require_weights(self.dialect_weights)
+        _require_integer("dialect_first", self.dialect_first, (0, 1 << 31))
         require_mix(self.mix)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.programs.dialects import require_weights
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import require_mix
 
@@ -30,6 +31,8 @@ class DataflowOptions:
         even_cells: an operator takes at most three equal shares of the remaining cells, so that graphs of
             many operators fit.
         tries: graphs drawn per program until one has enough operators and cycles.
+        dialect_weights: of each of `pipelines.programs.dialects.DIALECTS`; empty for the stage's own texts.
+        dialect_first: number of the first program that a dialect is drawn for.
         mix: parts of the programs with options of their own; the remaining programs have these options.
 
     Raises: ProgramError: a value out of its range.
@@ -51,6 +54,8 @@ class DataflowOptions:
     control_weight: float = 0.0
     even_cells: bool = False
     tries: int = 8
+    dialect_weights: tuple[float, ...] = ()
+    dialect_first: int = 0
     mix: tuple[DataflowPart, ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,6 +85,8 @@ class DataflowOptions:
         _require(0 < low <= high <= 64, "dimension_scale must be 0 < low <= high <= 64", (low, high))
         _require(0 <= self.control_weight <= 1000, "control_weight must be 0 .. 1000", self.control_weight)
         _require(1 <= self.tries <= 1000, "tries must be 1 .. 1000", self.tries)
+        require_weights(self.dialect_weights)
+        _require(self.dialect_first >= 0, "dialect_first must be at least 0", self.dialect_first)
         require_mix(self.mix)
 
 

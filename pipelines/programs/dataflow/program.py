@@ -13,6 +13,7 @@ from pipelines.programs.dataflow.emission import TOP, Emission
 from pipelines.programs.dataflow.graph import Graph, graph_of, random_graph
 from pipelines.programs.dataflow.operators import BY_NAME
 from pipelines.programs.dataflow.options import DataflowOptions
+from pipelines.programs.dialects import drawn_dialect
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import options_of
 from pipelines.programs.rows import program_row
@@ -40,11 +41,16 @@ def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first:
 
 def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> ProgramRow:
     """Return one program of a seed; see `dataflow_programs`."""
-    options = _own_options(number, seed, options)
-    graph = draw_graph(number, seed=seed, options=options)
+    own = _own_options(number, seed, options)
+    graph = draw_graph(number, seed=seed, options=own)
     name = f"dataflow-{seed}-{number}"
-    shortage = _shortage(graph, options)
-    return _refused(name, shortage) if shortage else row_of(name, graph)
+    shortage = _shortage(graph, own)
+    if shortage:
+        return _refused(name, shortage)
+    row = row_of(name, graph)
+    if number < options.dialect_first:
+        return row
+    return drawn_dialect(row, own.dialect_weights or options.dialect_weights, seed=seed, number=number)
 
 
 def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptions) -> ProgramRow:

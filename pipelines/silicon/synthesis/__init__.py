@@ -18,7 +18,12 @@ from pipelines.silicon.synthesis.liberty import (
     TableStack,
     TimingArc,
 )
-from pipelines.silicon.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
+from pipelines.silicon.synthesis.liberty_reader import (
+    find_liberty,
+    liberty_hash,
+    liberty_sha256,
+    load_liberty,
+)
 from pipelines.silicon.synthesis.netlist import (
     CellGroup,
     Netlist,
@@ -88,6 +93,7 @@ __all__ = [
     "cell_models",
     "find_liberty",
     "liberty_hash",
+    "liberty_sha256",
     "load_liberty",
     "netlist_record",
     "read_netlist_record",

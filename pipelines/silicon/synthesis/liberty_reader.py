@@ -332,11 +332,7 @@ def load_liberty(path: Path) -> Liberty:
              tables.
     Raises:  SynthesisError: not readable or not liberty; the message has file, line and rule.
     """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise SynthesisError(f"cannot read the {_WHAT} {path}: {error.strerror}") from error
-    return _load(path, status.st_mtime_ns, status.st_size)
+    return _load(path, *_state_of(path))
 
 
 @lru_cache(maxsize=8)
@@ -352,6 +348,28 @@ def liberty_hash(path: Path) -> str:
     Raises: SynthesisError: the file cannot be read.
     """
     return hashlib.sha256(_content(path)).hexdigest()[:32]
+
+
+def liberty_sha256(path: Path) -> str:
+    """Return the SHA-256 of a liberty file's bytes; an unchanged file is read once.
+
+    Raises: SynthesisError: the file cannot be read.
+    """
+    return _sha256(path, *_state_of(path))
+
+
+@lru_cache(maxsize=8)
+def _sha256(path: Path, mtime_ns: int, size: int) -> str:  # noqa: ARG001 (part of the key)
+    return hashlib.sha256(_content(path)).hexdigest()
+
+
+def _state_of(path: Path) -> tuple[int, int]:
+    """Return when a file was changed, and its size."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise SynthesisError(f"cannot read the {_WHAT} {path}: {error.strerror}") from error
+    return status.st_mtime_ns, status.st_size
 
 
 def _content(path: Path) -> bytes:
