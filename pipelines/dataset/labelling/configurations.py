@@ -75,26 +75,18 @@ class MappingSampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineChoice:
-    """Options of the engine that one configuration has of its own; unit limits as (class, number)."""
-
-    unsafe_math: bool
-    register_threshold_elements: int
-    flatten_perfect_nests: bool
-    unit_limits: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MappedConfiguration:
-    """One configuration: delays in cycles, a clock period in ns, directives in order of loops and arrays, and
-    options of the engine where they are not those of the space.
+    """One configuration: delays in cycles, a clock period in ns, directives in order of loops and arrays.
+
+    Attributes: transforms, unit_limits: of the engine; None for those of the space.
     """
 
     read_delay_cycles: int
     write_delay_cycles: int
     clock_period_ns: float
     directives: tuple[Directive, ...] = ()
-    engine: EngineChoice | None = None
+    transforms: TransformOptions | None = None
+    unit_limits: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,14 +169,13 @@ def program_configurations(
 
 def _read_mapping(stored: dict[str, Any]) -> MappedConfiguration:
     columns: dict[str, Any] = {**stored, "directives": parse_directives(stored["directives"])}
-    if columns["engine"] is not None:
-        engine: dict[str, Any] = {**columns["engine"]}
-        engine["unit_limits"] = tuple((name, count) for name, count in engine["unit_limits"])
-        columns["engine"] = EngineChoice(**engine)
+    if columns["transforms"] is not None:
+        columns["transforms"] = TransformOptions(**columns["transforms"])
+        columns["unit_limits"] = tuple((name, count) for name, count in columns["unit_limits"])
     return MappedConfiguration(**columns)
 
 
-_VERSION = "configurations-2"
+_VERSION = "configurations-3"
 """Raise it when a draw changes."""
 
 
@@ -242,16 +233,14 @@ def sampled_configurations(
 
 
 def _options(mapped: MappedConfiguration, space: ConfigurationSpace, liberty: str) -> HlsOptions:
-    chosen: dict[str, Any] = {} if mapped.engine is None else asdict(mapped.engine)
-    limits = chosen.pop("unit_limits", space.unit_limits)
     return HlsOptions(
         memory_read_delay_cycles=mapped.read_delay_cycles,
         memory_write_delay_cycles=mapped.write_delay_cycles,
         directives=mapped.directives,
         clock_period_ns=mapped.clock_period_ns,
         liberty=liberty,
-        transforms=TransformOptions(**{"unsafe_math": space.unsafe_math, **chosen}),
-        unit_limits=limits,
+        transforms=mapped.transforms or TransformOptions(unsafe_math=space.unsafe_math),
+        unit_limits=space.unit_limits if mapped.unit_limits is None else mapped.unit_limits,
     )
 
 
@@ -572,13 +561,13 @@ def _varied_mapping(
     classes = _unit_classes(function)
     limited = [name for name in classes if generator.random() < 2 / 3]
     has_sums = bool({"fadd", "dadd"} & {*classes})
-    engine = EngineChoice(
+    transforms = TransformOptions(
         unsafe_math=has_sums and bool(generator.random() < 1 / 2),
         register_threshold_elements=int(generator.choice(REGISTER_THRESHOLDS)),
         flatten_perfect_nests=bool(generator.random() < 1 / 2),
-        unit_limits=tuple((name, int(generator.choice(UNIT_COUNTS))) for name in limited),
     )
-    return replace(mapping, engine=engine)
+    limits = tuple((name, int(generator.choice(UNIT_COUNTS))) for name in limited)
+    return replace(mapping, transforms=transforms, unit_limits=limits)
 
 
 def _unit_classes(function: Function) -> list[str]:
