@@ -12,7 +12,7 @@ from typing import Any
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from assets.label_settings import default_label_settings, label_context, label_options, read_unit_limits
+from assets.label_settings import default_label_settings, label_context, label_options
 from assets.settings import Settings
 from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
 from pipelines.base.identity import text_sha256
@@ -23,6 +23,7 @@ from pipelines.dataset.labelling import (
     LabelledDesign,
     label_design,
     liberty_name,
+    read_unit_limits,
     require_tools,
     rtl_of,
 )
@@ -261,7 +262,7 @@ class _Labeller:
         context = label_context(self.settings)
         targets = self.targets
         mapped = "area" in targets or "power" in targets
-        options = replace(context.options, synthesis=mapped, power="power" in targets)
+        options = replace(context.options, mapped=mapped, power="power" in targets)
         return replace(context, target=self.target, options=options, on_tool=partial(self.announce, file))
 
     def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:

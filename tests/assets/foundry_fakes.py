@@ -276,7 +276,7 @@ def _tell(on_progress: Callable[[Progress], None], step: str, total: int = 1) ->
 def plan_designs(
     programs: Sequence[ProgramRow], space: Any, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> DesignTables:
-    designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delays]
+    designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delay]
     _tell(on_progress, "designs", len(designs))
     outcome = '{"kind":"pipeline","loop":"L0"}'
     return DesignTables(

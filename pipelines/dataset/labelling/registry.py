@@ -20,7 +20,7 @@ TARGETS: tuple[type[LabelTarget], ...] = (
 )
 
 SYNTHESIS_TOOLS = tuple(target.name for target in TARGETS if target.is_tool)
-"""Accepted names of `synthesis_tools`."""
+"""Accepted names of `Synthesis.tools`."""
 
 
 def label_targets(options: LabelOptions) -> list[LabelTarget]:
