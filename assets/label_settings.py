@@ -15,7 +15,14 @@ from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.settings import Configuration, Run, Settings, content_cache
 from pipelines.base.validation import describe_invalid
-from pipelines.dataset.labelling import ConfigurationSpace, LabelContext, Labelling, LabelOptions, Synthesis
+from pipelines.dataset.labelling import (
+    ConfigurationSpace,
+    LabelContext,
+    Labelling,
+    LabelOptions,
+    RegisteredSynthesis,
+    Synthesis,
+)
 from pipelines.silicon.synthesis import Target, find_liberty
 
 
@@ -23,7 +30,7 @@ class LabelConfiguration(Configuration):
     """The groups that labelling reads."""
 
     hls: ConfigurationSpace
-    synthesis: Synthesis
+    synthesis: RegisteredSynthesis
     labelling: Labelling
     run: Run
 

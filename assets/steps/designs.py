@@ -11,7 +11,7 @@ from pipelines.base.identity import content_hash
 from pipelines.dataset.labelling import (
     ConfigurationSpace,
     Labelling,
-    Synthesis,
+    RegisteredSynthesis,
     designs_version,
     liberty_name,
     plan_designs,
@@ -55,7 +55,7 @@ STEP = Step(
     reads=("programs",),
     partitioned=BY_SUITE,
     pool="hls",
-    configuration={"hls": ConfigurationSpace, "synthesis": Synthesis, "labelling": Labelling},
+    configuration={"hls": ConfigurationSpace, "synthesis": RegisteredSynthesis, "labelling": Labelling},
     parameters=("hls", "labelling.tools", "labelling.tool_timeout_s", "synthesis.liberty"),
     engines=(HLS, LABELLING, BAMBU, CIRCT),
     version=_version,

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -57,20 +56,16 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 """A whole number, also written as 1e9; strict models refuse text and truth values."""
 
 
-def chosen_of(choices: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the choices that are named, in their order and without repeats.
-
-    Raises: ValueError: an unknown name, or none.
-    """
-    unknown = [name for name in names if name not in choices]
-    if unknown or not names:
-        raise ValueError(f"{', '.join(unknown) or 'none'}; accepted: some of {', '.join(choices)}")
-    return tuple(choice for choice in choices if choice in names)
-
-
 def some_of(choices: Sequence[str]) -> Any:
     """Return a non-empty list of some of the choices, kept in their order and without repeats."""
-    return AfterValidator(partial(chosen_of, choices))
+
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in names if name not in choices]
+        if unknown or not names:
+            raise ValueError(f"{', '.join(unknown) or 'none'}; accepted: some of {', '.join(choices)}")
+        return tuple(choice for choice in choices if choice in names)
+
+    return AfterValidator(check)
 
 
 def one_of(choices: Sequence[str]) -> Any:
@@ -152,7 +147,8 @@ def _keys(model: type[Any], place: tuple[int | str, ...], *, needed: bool = Fals
     kinds = [model]
     for part in place:
         kinds = [kind for outer in kinds for kind in _inner(outer, part)]
-    return [key.name for kind in kinds for key in keys_of(kind) if not needed or key.is_needed]
+    keys = (key for kind in kinds for key in keys_of(kind) if not needed or key.is_needed)
+    return list(dict.fromkeys(key.name for key in keys))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from pipelines.dataset.labelling.options import (
 from pipelines.dataset.labelling.registry import (
     SYNTHESIS_TOOLS,
     TARGETS,
+    RegisteredSynthesis,
     label_targets,
     target_versions,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "Labelling",
     "LabellingError",
     "ProgramRows",
+    "RegisteredSynthesis",
     "SecondTarget",
     "Synthesis",
     "ToolContext",

@@ -16,6 +16,8 @@ from pipelines.base.identity import content_hash
 from pipelines.base.validation import Count, Fraction, Positive
 from pipelines.c import Directive, Function, HlsError, directives_json, ir, parse_directives, read_function
 from pipelines.hls import (
+    CLASS_WIDTHS_BITS,
+    LIMITED_CLASSES,
     ArraySpace,
     HlsOptions,
     LoopSpace,
@@ -27,7 +29,6 @@ from pipelines.hls import (
     program_rules,
     tool_version,
 )
-from pipelines.hls.operators import CLASS_WIDTHS_BITS, LIMITED_CLASSES
 from pipelines.schemas import OK, ProgramRow
 
 PLAIN = "plain"

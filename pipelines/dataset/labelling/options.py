@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from pipelines import bambu, circt, hls
 from pipelines.base.cache import ContentCache
-from pipelines.base.validation import Count, Fraction, Positive, chosen_of, one_of, some_of
+from pipelines.base.validation import Count, Fraction, Positive, one_of, some_of
 from pipelines.hls import measured_files, measured_libraries
 from pipelines.rtl import simulation
 from pipelines.rtl.reuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
@@ -39,12 +39,6 @@ TOOLS = (hls.TOOL, *CIRCT_TOOLS, bambu.TOOL)
 """Tools that make designs."""
 
 
-def _known_targets(names: tuple[str, ...]) -> tuple[str, ...]:
-    from pipelines.dataset.labelling.registry import SYNTHESIS_TOOLS  # lazy import: targets read options
-
-    return chosen_of(SYNTHESIS_TOOLS, names)
-
-
 def _with_drawn(kinds: tuple[str, ...]) -> tuple[str, ...]:
     """Return the kinds, which the drawn data lead: they decide the label, its power, audit and cross-checks.
 
@@ -61,7 +55,7 @@ class Synthesis:
 
     Attributes:
         liberty: installed library or liberty file in whose cells designs are mapped.
-        tools: of `SYNTHESIS_TOOLS`; the first one is always used.
+        tools: of `SYNTHESIS_TOOLS`, see `RegisteredSynthesis`; the first one is always used.
         fraction: of the designs of generated programs, those that are mapped to cells; the others have cycles
             alone.
         demanding_fraction: the share of demanding designs, of at least `demanding_um2_per_ns` of
@@ -80,7 +74,7 @@ class Synthesis:
 
     liberty: str
     timeout_s: Positive
-    tools: Annotated[tuple[str, ...], AfterValidator(_known_targets)]
+    tools: tuple[str, ...]
     fraction: Fraction = 1.0
     demanding_fraction: Fraction = 0.0
     demanding_um2_per_ns: Positive = 180_000.0
