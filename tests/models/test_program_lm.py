@@ -33,6 +33,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.dataset.features import freeze_split
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
+    CheckLimits,
     LlmOptions,
     LlmPrograms,
     ParentPool,
@@ -41,6 +42,7 @@ from pipelines.programs.llm import (
     ProviderError,
     ServerOptions,
     ServerProvider,
+    TextLimits,
     llm_programs,
 )
 from pipelines.schemas import read_table, table_spec
@@ -79,7 +81,7 @@ def _variants(provider: Provider, folder: Path, count: int = 2) -> LlmPrograms:
         name="ast", count=5, weight=1.0, program=lambda k: ast_program(k, seed=2, options=AstOptions())
     )
     return llm_programs(
-        LlmOptions(count=count, attempts=4),
+        LlmOptions(count=count, seed=0, attempts=4, most_failures=5, text=TextLimits(), check=CheckLimits()),
         provider=provider,
         prompts=[PROMPT],
         parents=[pool],
