@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from models.calibration_options import CalibrationOptions
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
 from pipelines.network.request import NetworkRequest
 
@@ -118,6 +119,22 @@ class PredictQuestion:
     data: Mapping[str, Any] | Path | None = asked(
         "JSON file with every argument, for models that read data.", None
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateQuestion(CalibrationOptions):
+    """A program on whose profiles a numeric language model is calibrated."""
+
+    file: File = asked("A C file.")
+    top: str = asked("Function that becomes hardware.")
+    options: Options = asked("Configuration of the hardware.", Options(), role="function")
+    model: str = asked(
+        "A numeric language model: NAME@ALIAS, or a folder of a trained one.", "numeric-lm-hls@champion"
+    )
+    specification: Path | None = asked(
+        "JSON input specification.", None, flags=["--inputs"], unset="that of each argument"
+    )
+    out: Path | None = asked("Write the calibrated model to this folder.", None, role="output folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +332,19 @@ class TrainQuestion:
     settings: Mapping[str, Any] | Sequence[str] = asked(
         "Option of training.", (), flags=["-o", "--option"], metavar="NAME=VALUE"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportQuestion:
+    """What an import of results of other tools, of labelled sources or of programs is told."""
+
+    kernels: Path | None = asked("JSON file of a database's kernels.", None, unset="the one beside it")
+    kernel: str | None = asked("Name for the rows of a report.", None, unset="its top function")
+    directives: Path | None = asked("JSON file with a report's directives.", None, unset="its own")
+    suite: str | None = asked(
+        "Name of the suite of sources or programs.", None, metavar="NAME", unset="the file's"
+    )
+    list: Path | None = asked("File with the programs of a folder, PATH or PATH:TOP a line.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

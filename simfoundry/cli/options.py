@@ -301,7 +301,7 @@ def option(question: type, name: str, **settings: Any) -> Callable[[Command], Co
     declared = next(one for one in fields(question) if one.name == name)
     about, default = declared.metadata, declared.default
     is_repeated = settings.setdefault("multiple", isinstance(default, tuple))
-    has_shown = default not in (None, MISSING, False, ())
+    has_shown = default is not False and default not in (None, MISSING, ())
     settings = {
         "help": f"{about['meaning']} Repeat for several." if is_repeated else about["meaning"],
         "show_default": has_shown if about["unset"] is None else str(about["unset"]),
