@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assets.source_options import SourceOptions
 from models.calibration_options import CalibrationOptions
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
 from pipelines.network.request import NetworkRequest
@@ -61,9 +62,9 @@ class Options:
         return tuple(f"{k}={n}" for k, n in limits.items()) if isinstance(limits, Mapping) else tuple(limits)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelQuestion:
-    """A program, or a folder of them, to label."""
+@dataclass(frozen=True)
+class DesignQuestion:
+    """A program, or a folder of them, whose designs are made."""
 
     source: File = asked("C text, a C file, or a folder of C files.")
     top: str | None = asked(default=None, **_TOP)
@@ -80,24 +81,12 @@ class LabelQuestion:
     report: File | None = asked(
         "Folder for each design's Verilog and schedule (JSON, SVG).", None, role="output folder"
     )
-    ranges: Sequence[str] = asked(
-        "Range of an argument's drawn values, HIGH excluded for integers.",
-        (),
-        flags=["--range"],
-        metavar="NAME=LOW:HIGH",
-    )
-    sizes: Sequence[str] = asked(
-        "Elements of a pointer argument.",
-        (),
-        flags=["--size"],
-        metavar="NAME=N",
-        unset="as its accesses reach",
-    )
-    include: Sequence[File] = asked("Folder of headers.", ())
-    others: Sequence[File] = asked(
-        "Further C file of the program, or a folder of them.", (), flags=["--source"]
-    )
-    define: Sequence[str] = asked("Macro of the program.", (), metavar="NAME=TEXT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelQuestion(SourceOptions, DesignQuestion):
+    """A program, or a folder of them, to label."""
+
     targets: Sequence[str] = asked("Those of cycles,area,power to compute.", (), metavar="LIST", unset="all")
     without: Sequence[str] = asked("Leave out area or power.", (), metavar="TARGET")
     on_step: Callable[[Path, str], None] | None = asked(

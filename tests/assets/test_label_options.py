@@ -11,7 +11,8 @@ from invoking import invoke
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.user_programs import SourceOptions, read_user_program
+from assets.source_options import SourceOptions
+from assets.user_programs import read_user_program
 from pipelines.base.cache import ContentCache
 from pipelines.c import HlsError, read_interface
 from pipelines.dataset.labelling import LabelContext, label_design
