@@ -14,8 +14,8 @@ import polars as pl
 from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
-from pipelines.dataset.features import EXCLUDED, FIELDS, design_part
-from pipelines.hls import TOOL
+from pipelines.c import TOOL
+from pipelines.dataset.splits import EXCLUDED, FIELDS, design_part
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 

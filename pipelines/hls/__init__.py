@@ -4,20 +4,21 @@ Transformations, list and modulo scheduling, binding, Verilog. C is read by `pip
 package only the names below are used.
 """
 
+from pipelines.c.engine import TOOL, tool_version
 from pipelines.hls.compiler import (
-    TOOL,
     CompiledDesign,
     HlsOptions,
     check_program,
     compile_program,
     innermost_loops,
-    tool_version,
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import (
+    CLASS_WIDTHS_BITS,
+    LIMITED_CLASSES,
     constant_factor,
     delay_library,
     later_delays,
@@ -35,6 +36,8 @@ from pipelines.hls.verilog import block_writers
 from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
+    "CLASS_WIDTHS_BITS",
+    "LIMITED_CLASSES",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",
