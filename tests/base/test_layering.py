@@ -55,7 +55,7 @@ def lint_tree(tmp_path: Path, repository: Path) -> Iterator[object]:
 
 
 def _named_modules(config: str) -> dict[str, str]:
-    """Return the text of each module of ours that a contract names: with the imports that contracts ignore."""
+    """Return the text of each module of ours that contracts name: the imports that they ignore."""
     settings = tomllib.loads(config)["tool"]["importlinter"]
     contracts = settings["contracts"]
     named = [m for contract in contracts for key in _SIDES for m in contract.get(key, ())]
