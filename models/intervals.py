@@ -300,8 +300,8 @@ def measure_intervals(
 ) -> dict[str, dict[str, float]]:
     """Return share of labels inside by target and part of `MEASURED`, and the risk-coverage curve over all.
 
-    Returns: a share by part that has labels; `factor`: median of value to end; `risk_<share>`: median relative
-             error of that share of answers, the most confident first.
+    Returns: the share inside by part that has labels; `factor`: median of value to end; `risk_<share>`:
+             median relative error of that share of answers, the most confident first.
     """
     return {target: _measured(residuals, target, known) for target, known in calibration.items()}
 
