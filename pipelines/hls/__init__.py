@@ -18,6 +18,8 @@ from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import (
+    CLASS_WIDTHS_BITS,
+    LIMITED_CLASSES,
     constant_factor,
     delay_library,
     later_delays,
@@ -35,6 +37,8 @@ from pipelines.hls.verilog import block_writers
 from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
+    "CLASS_WIDTHS_BITS",
+    "LIMITED_CLASSES",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",

@@ -14,6 +14,8 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 from pipelines.c import Directive, Function, HlsError, directives_json, ir, parse_directives, read_function
 from pipelines.hls import (
+    CLASS_WIDTHS_BITS,
+    LIMITED_CLASSES,
     TOOL,
     ArraySpace,
     HlsOptions,
@@ -26,7 +28,6 @@ from pipelines.hls import (
     program_rules,
     tool_version,
 )
-from pipelines.hls.operators import CLASS_WIDTHS_BITS, LIMITED_CLASSES
 from pipelines.schemas import OK, ProgramRow
 
 PLAIN = "plain"
