@@ -15,7 +15,7 @@ def test_a_review_counts_leaks_selection_and_physics(repository: Path) -> None:
     release = load_release(repository / "releases" / "v2")
     tables: dict[str, pa.Table] = {name: release.arrow(name) for name in READ}
     text = review_text("v2", tables)
-    assert "`by_kernel_v2`, 0 groups and 0 syntax\ntrees are both in training" in text
+    assert "`by_kernel_v2`, 0 groups and 0\nsyntax trees are both in training" in text
     assert "| evaluation | evaluation | 80 | 240 | 240 | 240 |" in text
     assert "| `energy_nj` is power times cycles times period | 4,911 | 0 |" in text
     assert review_text("v2", {name: tables[name] for name in READ[1:]}) == ""
@@ -28,4 +28,4 @@ def test_a_review_counts_leaks_selection_and_physics(repository: Path) -> None:
     )
     broken = review_text("v2", {**tables, "runs": doubled, "splits": mixed})
     assert "| `energy_nj` is power times cycles times period | 4,911 | 4,911 |" in broken
-    assert "1 groups and 0 syntax\ntrees" in broken
+    assert "1 groups and 0\nsyntax trees" in broken

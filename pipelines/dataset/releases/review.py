@@ -21,11 +21,11 @@ _TEXT = """\
 ## Questions of a reviewer
 
 **Do programs leak from training into the parts that are judged?** `simfoundry release check NAME` compares
-groups, texts, syntax trees and near-duplicates. In the last split here, `SPLIT`, GROUPS groups and TREES syntax
-trees are both in training and in a judged part.
+groups, texts, syntax trees and near-duplicates. In the last split here, `SPLIT`, GROUPS groups and TREES
+syntax trees are both in training and in a judged part.
 
-**How were designs selected for labels?** All designs are simulated. Mapped to cells are all designs of programs
-that people wrote, and of generated programs a share that is drawn by the hash of the design's id
+**How were designs selected for labels?** All designs are simulated. Mapped to cells are all designs of
+programs that people wrote, and of generated programs a share that is drawn by the hash of the design's id
 (`synthesis.fraction`; `synthesis.demanding_fraction` of designs with a large estimated area); `params.yaml`
 has the shares. Mapped are designs in the library that they are scheduled for; power is known on one data set
 at least.
