@@ -5,7 +5,7 @@ Belongs here: the kernels, user programs, generated programs, and their input da
 """
 
 from pipelines.programs.catalogue import SIZES, SUITES
-from pipelines.programs.collections import WRITTEN, left_out_kernels
+from pipelines.programs.collections import WRITTEN, fields_of_kernels, left_out_kernels
 from pipelines.programs.control import degeneracy
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.data_sets import ProgramData, data_sets, find_data_set, given_data, input_rows
@@ -85,6 +85,7 @@ __all__ = [
     "degeneracy",
     "draw_data",
     "evaluation_workloads",
+    "fields_of_kernels",
     "find_data_set",
     "frozen_hashes",
     "given_data",
