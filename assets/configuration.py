@@ -19,6 +19,7 @@ from pydantic import ValidationError, create_model
 from assets.composition import compose_content
 from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
+from assets.growth import GROWING
 from assets.settings import (
     CONFIGURATION_FOLDER,
     MACHINE_GROUPS,
@@ -123,8 +124,18 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 
 def may_promote(configuration: Configuration) -> bool:
-    """Tell whether models of a configuration may become champion: without overrides, no scale for a look."""
-    return configuration.model_dump(exclude={*MACHINE_GROUPS}) in _counting()
+    """Tell whether models of a configuration may become champion: without overrides, no scale for a look.
+
+    Further generated programs, as the nightly run has, are no override.
+    """
+    content = configuration.model_dump(exclude={*MACHINE_GROUPS})
+    return any(_with_at_most(content, scale) == scale for scale in _counting())
+
+
+def _with_at_most(content: Mapping[str, Any], scale: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration with at most the generated programs of a scale."""
+    counts = {suite: min(content[suite]["count"], scale[suite]["count"]) for suite in GROWING}
+    return {**content, **{suite: {**content[suite], "count": count} for suite, count in counts.items()}}
 
 
 FOR_A_LOOK = ("tiny", "smoke")

@@ -15,7 +15,7 @@ import polars as pl
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.schemas import OK, scan_table, table_spec, write_bytes_atomically
 
-PARTS = ("validation", "test", "evaluation")
+PARTS = ("validation", "test", "evaluation", "fields")
 LABELS = ("area_um2", "flip_flop_count", "delay_ns")
 HEADLINE_TARGETS = ("area_um2", "flip_flop_count", "latency_cycles", "power_mw")
 DIGITS = 6

@@ -85,7 +85,7 @@ def engine(*constants: str, tools: Sequence[str] = ()) -> Engine:
 
 TOOLS_OF_ALL = ("numpy", "pyarrow")
 """Tools of every step: drawn data, and the bytes of every table."""
-HLS = engine("pipelines/hls/compiler.py:_VERSION")
+HLS = engine("pipelines/c/engine.py:_VERSION")
 CYCLE_MODEL = engine("pipelines/cyclemodel/runner.py:_VERSION", tools=("gcc",))
 VERILATOR = engine("pipelines/rtl/simulation/verilator.py:_VERSION", tools=("verilator",))
 RTL_REUSE = engine("pipelines/rtl/reuse/building.py:VERSION")
@@ -103,7 +103,7 @@ LABELS = engine(
 )
 PROGRAMS = engine("pipelines/programs/suites.py:_VERSION")
 VARIANTS = engine(
-    "pipelines/programs/llm/checking.py:_VERSION",
+    "pipelines/dataset/variants.py:_VERSION",
     "models/program_lm/__init__.py:VERSION",
     "models/program_lm/provider.py:_SAMPLING_VERSION",
 )

@@ -51,7 +51,7 @@ from pipelines.base import files
 from pipelines.base.sandbox import MachineFault
 from pipelines.base.workers import ENDED, ChildProcess, Progress
 from pipelines.c import HlsError
-from pipelines.dataset.features import BY_KERNEL, freeze_split
+from pipelines.dataset.splits import BY_KERNEL, freeze_split
 from pipelines.programs import ALL_SUITES, ProgramError, program_from_file
 from pipelines.programs.collections import kernel_rows
 from pipelines.programs.rows import rejected_row

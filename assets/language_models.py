@@ -19,6 +19,7 @@ from models.program_lm.provider import EmbeddedProvider
 from models.smollm2 import SmolOptions, SmolProvider
 from pipelines.base.identity import content_hash
 from pipelines.base.workers import Progress
+from pipelines.dataset.variants import check_variant
 from pipelines.programs import AST, DATAFLOW, SuiteOptions, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
@@ -116,6 +117,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         provider=provider,
         prompts=prompts,
         parents=parents_of(settings),
+        judge=check_variant,
         cache=settings.cache,
         known=_earlier(settings),
         on_variant=told,

@@ -1,7 +1,9 @@
-"""The nightly run: what `simfoundry run scale=nightly` does, launched by Dagster.
+"""The nightly run: what `simfoundry run scale=nightly` does, with further programs, launched by Dagster.
 
-Its op starts the runs of the shards, of the groups and of all other steps one after the other, since one
-process at a time writes to a data folder; these runs have one tag. A sensor writes a notice of a failed run.
+One op chooses how many programs are generated, under a budget of core-hours. The other generates, labels,
+trains, compares and promotes: it starts the runs of the shards, of the groups and of all other steps one
+after the other, since one process at a time writes to a data folder; these runs have one tag. A sensor writes
+a notice of a failed run.
 """
 
 import os
@@ -11,6 +13,7 @@ import dagster as dg
 from assets.configuration import NIGHTLY, compose_configuration
 from assets.dagster_assets import explained_failures
 from assets.deployments import NIGHTLY_VARIABLE, find_deployment
+from assets.growth import choose_growth, grow_configuration
 from assets.materialise import failure_message, run_everything
 from assets.notices import Notice, send_notice, write_notice
 from assets.refresh import read_refreshes, refresh_page
@@ -25,17 +28,36 @@ class ScaleConfig(dg.Config):
     scale: str = NIGHTLY
 
 
+@dg.op
+def choose_programs(context: dg.OpExecutionContext, config: ScaleConfig) -> tuple[str, dict[str, int]]:
+    """Choose how many programs are generated, within the budget of core-hours.
+
+    Returns: the scale, and programs by suite.
+    """
+    with explained_failures():
+        growth = choose_growth(compose_configuration([f"scale={config.scale}"]), find_deployment().data_dir)
+    context.add_output_metadata(
+        {
+            "programs": dict(growth.counts),
+            "added": dict(growth.added),
+            "seconds per program": dict(growth.program_s),
+            "expected core-hours": growth.expected_core_hours,
+        }
+    )
+    return config.scale, dict(growth.counts)
+
+
 @dg.op(out=dg.Out(dg.Nothing))
 def run_at_scale(
     context: dg.OpExecutionContext,
-    config: ScaleConfig,
+    choice: tuple[str, dict[str, int]],
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
-    """Run every step, then DVC."""
-    deployment = find_deployment()
+    """Run every step at a scale with some number of generated programs, then DVC."""
+    deployment, (scale, counts) = find_deployment(), choice
     with explained_failures():
         report = run_everything(
-            compose_configuration([f"scale={config.scale}"]),
+            grow_configuration(compose_configuration([f"scale={scale}"]), counts),
             deployment,
             instance=context.instance,
             progress=progress,
@@ -50,8 +72,8 @@ def run_at_scale(
 
 @dg.job(executor_def=dg.in_process_executor)
 def everything() -> None:
-    """Make all tables and predictors at one scale."""
-    run_at_scale()
+    """Choose programs, generate, label, train, compare, promote: all tables and predictors at one scale."""
+    run_at_scale(choose_programs())
 
 
 def nightly_schedule(nightly: Nightly) -> dg.ScheduleDefinition:

@@ -14,7 +14,7 @@ from assets.errors import FoundryError
 from assets.settings import Listener, Settings
 from assets.steps import STEPS
 from assets.suites import BY_SUITE
-from pipelines.dataset.features import BY_KERNEL, freeze_split
+from pipelines.dataset.splits import BY_KERNEL, freeze_split
 from pipelines.schemas import ProgramRow, SplitRow, table_spec, write_table
 
 STEPS_OF_SUITES = tuple(s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.name != "programs")

@@ -92,10 +92,16 @@ def _require_time_zone(name: str) -> str:
 
 
 class Nightly(Group):
-    """When the nightly run begins: at an hour of the day in a time zone."""
+    """When the nightly run begins, and by how much it grows.
+
+    Attributes:
+        hour: of the day. time_zone: by its IANA name.
+        budget_core_hours: of labelling further generated programs every night.
+    """
 
     hour: Annotated[int, Field(ge=0, le=23)] = 2
     time_zone: Annotated[str, AfterValidator(_require_time_zone)] = "UTC"
+    budget_core_hours: Annotated[float, Field(ge=0)] = 0.0
 
     @property
     def cron(self) -> str:

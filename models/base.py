@@ -154,8 +154,7 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
             JSON; the message names the row, from 0.
     """
     from models.query import Query
-    from pipelines.c import parse_directives
-    from pipelines.hls import HlsOptions  # lazy import: only questions about C programs need it
+    from pipelines.c import check_timing, parse_directives  # lazy: only questions about C programs need it
 
     kinds = get_type_hints(Query)
 
@@ -167,11 +166,11 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
                 if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
             }
         )
-        HlsOptions(  # checks what no design can have
+        parse_directives(query.directives)
+        check_timing(
             memory_read_delay_cycles=query.memory_read_delay_cycles,
             memory_write_delay_cycles=query.memory_write_delay_cycles,
             clock_period_ns=query.clock_period_ns,
-            directives=parse_directives(query.directives),
         )
         _ = query.scalars  # data and inputs are objects of JSON, whether the predictor reads them or not
         return query

@@ -15,7 +15,7 @@ import polars as pl
 from models.base import TrainOutcome
 from models.labelled import Query
 from models.leaderboard import Prediction
-from pipelines.dataset.features import EVALUATION
+from pipelines.dataset.splits import EVALUATION
 from pipelines.schemas import PredictorCostRow, scan_table, table_spec
 
 TIMED_QUESTIONS = 3

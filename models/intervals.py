@@ -25,7 +25,7 @@ COVERED = 0.9
 """Share of labels that an interval is to hold."""
 NEAR = 0.1
 """Relative error below which an answer counts as right in its confidence."""
-MEASURED = ("test", "evaluation")
+MEASURED = ("test", "evaluation", "fields")
 """Parts on which coverage is measured."""
 CALIBRATING = "validation"
 """Part of residuals of answers by models that did not learn from the program."""
@@ -298,10 +298,10 @@ def interval_columns(target: str) -> tuple[str, str, str]:
 def measure_intervals(
     residuals: Sequence[Residual], calibration: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, float]]:
-    """Return share of labels inside by target and part of `MEASURED`, and the risk-coverage curve over both.
+    """Return share of labels inside by target and part of `MEASURED`, and the risk-coverage curve over all.
 
-    Returns: `test`, `evaluation`: shares; `factor`: median of value to end; `risk_<share>`: median relative
-             error of that share of answers, the most confident first.
+    Returns: the share inside by part that has labels; `factor`: median of value to end; `risk_<share>`:
+             median relative error of that share of answers, the most confident first.
     """
     return {target: _measured(residuals, target, known) for target, known in calibration.items()}
 

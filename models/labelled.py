@@ -14,8 +14,9 @@ import polars as pl
 from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
-from pipelines.dataset.features import EXCLUDED, FIELDS, design_part
-from pipelines.hls import TOOL
+from pipelines.c import TOOL
+from pipelines.dataset.splits import EXCLUDED, FIELDS, design_part
+from pipelines.programs import WRITTEN, fields_of_kernels
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
@@ -31,7 +32,7 @@ class LabelledDesign:
             runs are medians over the design's input data sets. A design outside the sample of
             `synthesis.fraction` has its cycles alone.
         loops: loop nest of the program, in source order.
-        family: suite of the program.
+        family: suite of the program; of suite `written`, its field.
     """
 
     design_id: str
@@ -81,7 +82,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     commonest = designs["engine_options"].value_counts().sort("count", "engine_options").tail(1)
     designs = designs.join(commonest, on="engine_options", how="semi", maintain_order="left")
     programs = tables["programs"].select(
-        "program_id", "name", "source", "top", "inputs", "parent", family="suite"
+        "program_id", "name", "source", "top", "inputs", "parent", kernel="name", family="suite"
     )
     programs = programs.collect()
     _require_programs(designs, programs)
@@ -272,5 +273,11 @@ def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) 
         query=Query(**query),
         loops=loops.get(row["program_id"], ()),
         labels={name: row[name] for name in ALL_TARGETS if row[name] is not None},
-        family=row["family"],
+        family=_family(row["family"], row["kernel"]),
     )
+
+
+def _family(suite: str, kernel: str) -> str:
+    """Return the suite of a program, of suite `written` with the field of a kernel that the suite has."""
+    field = fields_of_kernels().get(kernel) if suite == WRITTEN else None
+    return suite if field is None else f"{suite}/{field}"

@@ -15,7 +15,7 @@ from models.intervals import Residual
 from models.labelled import PARTS, LabelledDesign
 from models.metrics import METRICS, Interval, bootstrap_all, mape
 from models.query import TARGETS
-from pipelines.dataset.features import EVALUATION
+from pipelines.dataset.splits import EVALUATION
 from pipelines.schemas import LeaderboardRow, WorkloadErrorRow
 
 

@@ -48,7 +48,7 @@ def designs(
     """
     from models.labelled import Selection, load_labelled_designs
     from models.tasks import DatasetError
-    from pipelines.dataset.features import last_split
+    from pipelines.dataset.splits import last_split
 
     folder = release_folder(release)
     loaded = load_labelled_designs(folder, Selection(split=split or last_split(folder)))

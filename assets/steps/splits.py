@@ -12,7 +12,7 @@ from assets.engines import FEATURES, PROGRAMS
 from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
-from pipelines.dataset.features import EVALUATION, evaluation_twins, freeze_split
+from pipelines.dataset.splits import EVALUATION, evaluation_twins, freeze_split
 from pipelines.programs import cached_ast_hash, cached_signature
 from pipelines.schemas import OK, ProgramRow, SchemaError, read_table, table_spec
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from models.labelled import LabelledDesign, Query
 from models.scheduled import compile_query
 from models.tasks import DatasetError, has_table
-from pipelines.c import HlsError
+from pipelines.c import HlsError, tool_version
 from pipelines.cyclemodel import UNKNOWN_TRIPS
 from pipelines.dataset.features import (
     GRAPH_TABLES,
@@ -34,7 +34,6 @@ from pipelines.dataset.features import (
     extract_loops,
     graph_rows,
 )
-from pipelines.hls import tool_version
 from pipelines.schemas import LoopRow, from_frame, scan_table, table_spec, to_frame
 
 NODE_NUMBERS = ("log2_width", "log2_latency", "log2_start", "has_array", "is_decision", "log2_executions")

@@ -13,7 +13,7 @@ import numpy as np
 from models.base import PredictorError
 from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
 from models.tasks import Reference, ReferenceSet
-from pipelines.dataset.features import places_by_name
+from pipelines.dataset.splits import places_by_name
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration, configuration_key, configuration_of_key

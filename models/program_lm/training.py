@@ -22,7 +22,7 @@ from models.program_lm.vocabulary import TOKENS
 from models.tasks import TooFewRows, table_files
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash, text_sha256
-from pipelines.dataset.features import places_by_name
+from pipelines.dataset.splits import places_by_name
 from pipelines.programs.ast import AstOptions, generate_program
 from pipelines.programs.dataflow import DataflowOptions
 from pipelines.programs.dataflow.emission import Emission

@@ -11,6 +11,7 @@ from pipelines.c.analysis.simplify import tidy
 from pipelines.c.argument_sizes import derive_sizes, read_with_sizes, sizes_text
 from pipelines.c.arithmetic import make_binary, truth_value
 from pipelines.c.directives import directive_json, directives_json, parse_directives, pragma_of
+from pipelines.c.engine import TOOL, check_timing, tool_version
 from pipelines.c.errors import HlsError, UnsizedArgument
 from pipelines.c.frontend import interface_of, read_function, read_interface, require_outputs, require_result
 from pipelines.c.ir import Directive, Function
@@ -29,6 +30,7 @@ from pipelines.c.text.preprocess import preprocess as preprocess_source
 __all__ = [
     "BYTE_ORDER_MARK",
     "SOURCE_LIMIT_BYTES",
+    "TOOL",
     "Directive",
     "FreshNames",
     "Function",
@@ -37,6 +39,7 @@ __all__ = [
     "UnsizedArgument",
     "bundle_source",
     "cdfg",
+    "check_timing",
     "default_top",
     "derive_sizes",
     "directive_json",
@@ -62,6 +65,7 @@ __all__ = [
     "sizes_text",
     "skipped_files",
     "tidy",
+    "tool_version",
     "truth_value",
     "with_plain_arguments",
 ]

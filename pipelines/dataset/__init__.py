@@ -1,1 +1,2 @@
-"""Rows about programs and designs: labels, features, records, releases, reports, results of vendors."""
+"""Rows about programs and designs: labels, features, records, releases, reports, results of vendors,
+splits, verdicts on variants."""

@@ -4,14 +4,13 @@ Transformations, list and modulo scheduling, binding, Verilog. C is read by `pip
 package only the names below are used.
 """
 
+from pipelines.c.engine import TOOL, tool_version
 from pipelines.hls.compiler import (
-    TOOL,
     CompiledDesign,
     HlsOptions,
     check_program,
     compile_program,
     innermost_loops,
-    tool_version,
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.lowering import store_initial_values

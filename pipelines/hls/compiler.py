@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
-from pipelines.base.files import shown
 from pipelines.base.identity import canonical_json
 from pipelines.c import ir
 from pipelines.c.cdfg import Cdfg
 from pipelines.c.directives import DirectiveOutcome, directive_json
+from pipelines.c.engine import check_timing
 from pipelines.c.errors import HlsError
 from pipelines.c.frontend import interface_of, read_function, require_outputs
 from pipelines.c.signature import Bank, Interface, whole_bank
@@ -30,12 +29,6 @@ from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
 from pipelines.hls.transforms.cache import CacheReport
 from pipelines.hls.verilog import module_name, write_verilog
-
-TOOL = "simfoundry-hls"
-
-_VERSION = "6863e752dc86"
-"""Raise it when the Verilog, schedule, directive outcomes or status of a program change, not for reasons.
-A rule that changes few programs is one of `rules` instead, so that all others keep their designs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +54,11 @@ class HlsOptions:
     unit_limits: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
-        least, most = MEMORY_DELAY_CYCLES
-        for name in ("memory_read_delay_cycles", "memory_write_delay_cycles"):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise HlsError(f"{name} must be {least} to {most}", shown(str(value)))
-        shortest, longest = CLOCK_PERIOD_NS
-        if not shortest <= self.clock_period_ns <= longest:
-            raise HlsError(f"clock_period_ns must be {shortest:g} to {longest:g}", str(self.clock_period_ns))
+        check_timing(
+            memory_read_delay_cycles=self.memory_read_delay_cycles,
+            memory_write_delay_cycles=self.memory_write_delay_cycles,
+            clock_period_ns=self.clock_period_ns,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +84,6 @@ class CompiledDesign:
     report: RtlReport
     banks: tuple[Bank, ...]
     caches: tuple[CacheReport, ...]
-
-
-def tool_version() -> str:
-    """Return the version of this engine, a part of every design's id."""
-    return _VERSION
 
 
 def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> None:

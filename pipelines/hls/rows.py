@@ -8,7 +8,8 @@ from typing import Any
 
 from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.c.directives import directives_json, parse_directives
-from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
+from pipelines.c.engine import TOOL, tool_version
+from pipelines.hls.compiler import CompiledDesign, HlsOptions
 from pipelines.hls.design import reads_inputs
 from pipelines.hls.operators import delay_library, later_delays
 from pipelines.hls.plan import TransformOptions

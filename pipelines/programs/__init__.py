@@ -5,7 +5,8 @@ Belongs here: the kernels, user programs, generated programs, and their input da
 """
 
 from pipelines.programs.catalogue import SIZES, SUITES
-from pipelines.programs.collections import WRITTEN, left_out_kernels
+from pipelines.programs.collections import WRITTEN, fields_of_kernels, left_out_kernels
+from pipelines.programs.control import degeneracy
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.data_sets import ProgramData, data_sets, find_data_set, given_data, input_rows
 from pipelines.programs.dataflow import swept_inputs
@@ -19,8 +20,9 @@ from pipelines.programs.evaluation import (
 )
 from pipelines.programs.facts import program_facts
 from pipelines.programs.influence import control_expressions, influence_of
+from pipelines.programs.judging import CheckLimits, Verdict
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
-from pipelines.programs.normalised import ast_hash_or_none
+from pipelines.programs.normalised import ast_hash, ast_hash_or_none
 from pipelines.programs.polybench_catalogue import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_KERNELS,
@@ -63,11 +65,14 @@ __all__ = [
     "SUITES",
     "USER_SUITE",
     "WRITTEN",
+    "CheckLimits",
     "Generation",
     "ProgramData",
     "ProgramError",
     "Signature",
     "SuiteOptions",
+    "Verdict",
+    "ast_hash",
     "ast_hash_or_none",
     "cached_ast_hash",
     "cached_programs",
@@ -77,8 +82,10 @@ __all__ = [
     "data_id",
     "data_sets",
     "default_range",
+    "degeneracy",
     "draw_data",
     "evaluation_workloads",
+    "fields_of_kernels",
     "find_data_set",
     "frozen_hashes",
     "given_data",

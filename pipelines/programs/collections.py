@@ -186,9 +186,14 @@ def read_collection(folder: Path) -> list[WrittenKernel]:
 
 
 @once
+def fields_of_kernels() -> Mapping[str, str]:
+    """Return the field of every kernel of suite `written` by its name."""
+    return {path.stem: path.parent.name for path in kernel_files(WRITTEN_FOLDER)}
+
+
 def left_out_kernels() -> frozenset[str]:
     """Return the names of the kernels of suite `written` in FIELDS_LEFT_OUT."""
-    return frozenset(p.stem for p in kernel_files(WRITTEN_FOLDER) if p.parent.name in FIELDS_LEFT_OUT)
+    return frozenset(name for name, field in fields_of_kernels().items() if field in FIELDS_LEFT_OUT)
 
 
 def collection_programs(folder: Path, *, suite: str, stage: str, sizes: Sequence[str]) -> list[ProgramRow]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
-from pipelines.hls import tool_version
+from pipelines.c import tool_version
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
 from pipelines.programs.collections import WRITTEN, WRITTEN_FOLDER, collection_programs

@@ -27,7 +27,7 @@ from models.registry import (
 )
 from models.tracking import RegistryStore, training_loggers
 from pipelines.base.files import plain_yaml
-from pipelines.dataset.features import last_split
+from pipelines.dataset.splits import last_split
 from simfoundry.questions import TrainQuestion
 
 _DAY_S = 86400.0

@@ -115,7 +115,9 @@ def test_the_nightly_hour_and_time_zone_are_configured(monkeypatch: pytest.Monke
 
 
 def test_the_nightly_hour_is_that_of_the_configuration_of_the_scale() -> None:
-    assert nightly_hour() == compose_configuration(["scale=nightly"]).run.nightly == Nightly()
+    assert (
+        nightly_hour() == compose_configuration(["scale=nightly"]).run.nightly == Nightly(budget_core_hours=1)
+    )
 
 
 def test_resources_are_replaced_by_overrides(settings: Settings) -> None:

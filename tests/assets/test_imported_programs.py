@@ -15,7 +15,7 @@ from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.imported_programs import find_programs, read_programs
 from models.labelled import Selection, load_labelled_designs
-from pipelines.dataset.features import BY_KERNEL
+from pipelines.dataset.splits import BY_KERNEL
 from pipelines.schemas import OK, ProgramRow, read_table, table_spec
 
 OVERRIDES = (

@@ -21,7 +21,7 @@ from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
 from models.catalogue import PredictorSpec, predictors
 from models.labelled import Selection, load_labelled_designs
-from pipelines.dataset.features import BY_KERNEL
+from pipelines.dataset.splits import BY_KERNEL
 from pipelines.dataset.vendor import VendorError
 from pipelines.dataset.vendor.labelled import read_labelled_table
 from pipelines.schemas import read_table, table_spec

@@ -489,7 +489,7 @@ def test_the_nightly_job_does_what_the_command_does(
     deployment: Deployment, instance: dg.DagsterInstance, engines: Any
 ) -> None:
     job = build_definitions().resolve_job_def("everything")
-    config = {"ops": {"run_at_scale": {"config": {"scale": "smoke"}}}}
+    config = {"ops": {"choose_programs": {"config": {"scale": "smoke"}}}}
     assert job.execute_in_process(instance=instance, run_config=config).success
     assert survey(deployment).rows["designs"] == 64
     runs = instance.get_runs()

@@ -76,7 +76,7 @@ def _notices(deployment: Deployment) -> list[Path]:
 
 def _fail_a_night(instance: dg.DagsterInstance) -> dg.DagsterRun:
     """A nightly run that fails, and the sensor that sees it."""
-    config = {"ops": {"run_at_scale": {"config": {"scale": "huge"}}}}
+    config = {"ops": {"choose_programs": {"config": {"scale": "huge"}}}}
     result = everything.execute_in_process(
         instance=instance,
         run_config=config,

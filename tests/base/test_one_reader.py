@@ -62,6 +62,7 @@ REASONS = {
         assets/engines.py recorded_tools write_tools
         assets/materialise.py row_counts
         assets/overview.py survey
+        assets/growth.py _read_counts
         assets/refresh.py read_refreshes state_hash
         assets/catalogue.py Catalogue._put
         assets/iceberg_tables.py data_file_of

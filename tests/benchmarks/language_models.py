@@ -43,11 +43,11 @@ from models.program_lm.symbols import ReadProgram, Site
 from models.smollm2 import SmolModel, SmolOptions, edited_program, open_model, untrained_model
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
+from pipelines.dataset.variants import check_variant
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.collections import FIELDS_LEFT_OUT, WRITTEN_FOLDER, kernel_files
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.llm import CheckLimits, ReplyRejected, TextLimits, program_of_reply, reason_kind
-from pipelines.programs.llm.checking import check_variant
 from pipelines.programs.similarity import code_words
 from pipelines.schemas import OK, REJECTED, ProgramRow
 from tests.benchmarks.harness import KeptRows, Row, options_parser, print_header, print_row

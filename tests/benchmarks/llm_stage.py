@@ -20,6 +20,7 @@ from assets.language_models import read_prompt
 from models.program_lm import TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
 from pipelines.base.cache import ContentCache
+from pipelines.dataset.variants import check_variant
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.llm import LlmPrograms, ParentPool, Reply, llm_programs
@@ -80,6 +81,7 @@ def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> L
             ParentPool(name="ast", count=PARENTS, weight=1.0, program=ast.__getitem__),
             ParentPool(name="dataflow", count=PARENTS, weight=2.0, program=dataflow.__getitem__),
         ],
+        judge=check_variant,
         cache=cache,
     )
 

@@ -50,8 +50,8 @@ from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor
 from models.numeric_lm.train import judge_examples, prediction_rows
 from models.registry import RegistryStore, mlflow_at
-from pipelines.dataset.features import UNSEEN_DELAY
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.splits import UNSEEN_DELAY
 from pipelines.programs import EVALUATION_WORKLOADS
 from pipelines.schemas import OK, LabelRow, SplitRow, read_table, scan_table, table_spec, write_table
 from tests.benchmarks import harness

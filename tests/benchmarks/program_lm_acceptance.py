@@ -19,7 +19,8 @@ from models.program_lm.network import untrained
 from models.program_lm.reference import first_variant, program_reference, reference_programs
 from models.program_lm.training import size_of
 from pipelines.base.cache import ContentCache
-from pipelines.programs.llm.checking import CheckLimits, check_variant
+from pipelines.dataset.variants import check_variant
+from pipelines.programs.llm import CheckLimits
 from tests.benchmarks.harness import options_parser, print_header, print_row
 
 

@@ -29,9 +29,9 @@ import numpy as np
 
 from assets.figures import Figure
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.features import design_part
 from pipelines.dataset.labelling import LabelContext, label_designs
 from pipelines.dataset.releases import Release, open_release
+from pipelines.dataset.splits import design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, DesignRow, LabelRow, ProgramRow, RunRow
 from pipelines.silicon.synthesis import TOOL as SYNTHESIS_TOOL

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.dataset.features import SplitError, evaluation_twins, freeze_split
+from pipelines.dataset.splits import SplitError, evaluation_twins, freeze_split
 from pipelines.programs import kernel_programs
 from pipelines.programs.evaluation import evaluation_programs
 from pipelines.schemas import REJECTED, ProgramRow

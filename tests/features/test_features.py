@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.features import (
-    SplitError,
-    extract_features,
-    extract_loops,
-    freeze_split,
-    graph_rows,
-)
+from pipelines.dataset.features import extract_features, extract_loops, graph_rows
+from pipelines.dataset.splits import SplitError, freeze_split
 from pipelines.hls import HlsOptions, compile_program, design_row
 from pipelines.programs import SIZES, SUITES, kernel_programs
 from pipelines.schemas import ProgramRow, table_spec

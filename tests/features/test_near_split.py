@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.dataset.features import (
+from pipelines.dataset import splits
+from pipelines.dataset.splits import (
     BY_KERNEL_V2,
     BY_KERNEL_V3,
     EXCLUDED,
     FIELDS,
     UNSEEN_DELAY,
     design_part,
+    freeze_near_split,
     freeze_split,
-    splits,
 )
-from pipelines.dataset.features.splits import freeze_near_split
 from pipelines.programs import WRITTEN, kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature

@@ -33,7 +33,9 @@ from tool_inputs import bambu_outputs, circt_outputs, siliconcompiler_outputs
 from pipelines.circt import is_installed
 from pipelines.network.simulation.ns3 import find_ns3
 
-HLS = Engine(name="hls", package="pipelines/hls", outputs=hls_outputs)
+HLS = Engine(
+    name="hls", package="pipelines/hls", constants=("pipelines/c/engine.py:_VERSION",), outputs=hls_outputs
+)
 
 ENGINES = (
     Engine(name="cyclemodel", package="pipelines/cyclemodel", outputs=cycle_model_outputs),
@@ -105,7 +107,7 @@ ENGINES = (
     Engine(name="pragma_bound", package="pipelines/pragmas", outputs=bound_outputs),
     Engine(name="pragma_search", package="pipelines/pragmas", outputs=search_outputs),
     Engine(name="programs", package="pipelines/programs", outputs=generator_outputs),
-    Engine(name="program_variants", package="pipelines/programs/llm", outputs=variant_outputs),
+    Engine(name="program_variants", package="pipelines/dataset/variants.py", outputs=variant_outputs),
     Engine(
         name="features",
         package="pipelines/dataset/features",

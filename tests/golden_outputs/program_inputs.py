@@ -18,18 +18,17 @@ from pipelines.dataset import records
 from pipelines.dataset.features import (
     FeatureRows,
     Graphs,
-    evaluation_twins,
     extract_design_features,
     extract_features,
     extract_loops,
     extract_run_features,
-    freeze_split,
     graph_rows,
     import_features,
 )
+from pipelines.dataset.splits import evaluation_twins, freeze_split
+from pipelines.dataset.variants import check_variant
 from pipelines.hls import HlsOptions, TransformOptions, compile_program, design_row, innermost_loops
 from pipelines.programs import ast, dataflow, evaluation, llm
-from pipelines.programs.llm.checking import check_variant
 from pipelines.schemas import DesignRow, ProgramRow, SplitRow
 from tests.support.labelling import label_options
 

@@ -13,16 +13,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 SIZE = 8
-INTEGERS = {
-    "int8_t": 8,
-    "uint8_t": 8,
-    "int16_t": 16,
-    "uint16_t": 16,
-    "int32_t": 32,
-    "uint32_t": 32,
-    "int64_t": 64,
-    "uint64_t": 64,
-}
+INTEGERS = tuple(f"{sign}int{width}_t" for width in (8, 16, 32, 64) for sign in ("", "u"))
 FLOATS = ("float", "double")
 ARRAYS = {
     "A": ("int32_t", 1),
@@ -153,7 +144,7 @@ class _Generator:
             f"({a} {self.pick('&&', '||')} {b})",
             f"({self.pick('~', '!')}{a})",
             f"({a} > {b} ? {self.integer(depth - 1)} : {a})",
-            f"(({self.random.choice(list(INTEGERS))}){a})",
+            f"(({self.random.choice(INTEGERS)}){a})",
             f"clamped({self.floating(depth - 1)})",
             f"mixed((int32_t){a}, (uint32_t){b})",
         )

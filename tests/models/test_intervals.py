@@ -126,10 +126,10 @@ def test_unknown_trips_widen_cycles_and_no_area() -> None:
 
 def test_shares_inside_and_the_curve_are_of_the_measured_parts() -> None:
     rows = _drawn(0, 500)
-    measured = [replace(r, part="test") for r in _drawn(1, 500)]
+    measured = [replace(r, part=part) for n, part in enumerate(("test", "fields"), 1) for r in _drawn(n, 500)]
     calibration = calibrate([*rows, *measured])
     figures = measure_intervals([*rows, *measured], calibration)[AREA]
-    assert figures["test"] == pytest.approx(0.9, abs=0.04)
+    assert (figures["test"], figures["fields"]) == pytest.approx((0.9, 0.9), abs=0.04)
     assert "evaluation" not in figures
     assert figures["risk_10%"] < figures["risk_50%"] < figures["risk_100%"]
     assert calibrate(measured) == {}

@@ -30,7 +30,8 @@ from models.program_lm.training import corpus_examples, table_examples, trained_
 from models.program_lm.vocabulary import TOKENS
 from models.tasks import DatasetError
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.features import freeze_split
+from pipelines.dataset.splits import freeze_split
+from pipelines.dataset.variants import check_variant
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
     CheckLimits,
@@ -85,6 +86,7 @@ def _variants(provider: Provider, folder: Path, count: int = 2) -> LlmPrograms:
         provider=provider,
         prompts=[PROMPT],
         parents=[pool],
+        judge=check_variant,
         cache=ContentCache(folder=folder),
     )
 

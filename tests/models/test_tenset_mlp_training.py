@@ -26,6 +26,7 @@ from models.tenset_mlp.network import arrays_of, untrained_network
 from models.tenset_mlp.predictor import TensetMlpPredictor, answer_of, array_shapes
 from models.tenset_mlp.train import matrices_of
 from models.training import LabelRegression
+from pipelines.programs import fields_of_kernels
 from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 
 
@@ -108,6 +109,18 @@ def test_training_stops_at_the_best_validation_epoch_when_it_has_groups_enough(
     kept = int(outcome.summary["kept_epoch"])
     assert losses[kept] == min(losses)
     assert len(losses) == kept + 1 + 5 < 500
+
+
+def test_kernels_of_written_are_of_the_family_of_their_field(data_dir: Path) -> None:
+    kernels = dict(zip([n.program_id for n in NESTS], sorted(fields_of_kernels()), strict=False))
+    rewrite(data_dir, "programs", lambda r: replace(r, suite="written", name=kernels[r.program_id]))
+    rewrite(data_dir, "splits", lambda r: replace(r, part="fields") if r.part == "test" else r)
+    rewrite(data_dir, "splits", lambda r: replace(r, part="test") if r.part == "validation" else r)
+    designs = load_labelled_designs(data_dir, Selection())
+    assert {d.family for d in designs} == {f"written/{fields_of_kernels()[k]}" for k in kernels.values()}
+    outcome = train(data_dir, replace(QUICK, max_epochs=1))
+    assert outcome.summary["fields_designs"] == sum(d.part == "fields" for d in designs) > 0
+    assert "fields" in {row.part for row in outcome.leaderboard}
 
 
 def test_training_needs_no_validation_part(data_dir: Path) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.base.cache import ContentCache
+from pipelines.dataset.variants import check_variant
 from pipelines.programs.llm import (
     CheckLimits,
     LlmOptions,
@@ -103,6 +104,7 @@ def variants(
         provider=provider,
         prompts=[PROMPT],
         parents=pools,
+        judge=check_variant,
         cache=ContentCache(folder=folder),
         known=known or {},
     )

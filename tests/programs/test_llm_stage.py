@@ -8,23 +8,23 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import llm_support
 import pytest
 from llm_support import GOOD, PARENT, PROMPT, SOURCE, Says, fenced, variants
 
 from pipelines.base import workers
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import text_sha256
-from pipelines.programs import ProgramError
+from pipelines.dataset import variants as judging
+from pipelines.dataset.variants import BoundedReader, check_variant
+from pipelines.programs import ProgramError, Verdict
 from pipelines.programs.llm import (
     CheckLimits,
     ParentPool,
     Prices,
     ProviderError,
-    checking,
     reason_kind,
-    stage,
 )
-from pipelines.programs.llm.checking import BoundedReader, Verdict, check_variant
 from pipelines.schemas import ProgramRow
 
 
@@ -41,7 +41,7 @@ def judge_once(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         del cache
         return check_variant(source, parent, limits, ContentCache(folder=judged))
 
-    monkeypatch.setattr(stage, "check_variant", check)
+    monkeypatch.setattr(llm_support, "check_variant", check)
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Variants are read without end."""
     monkeypatch.setattr(workers, "PATIENCE", 1_000_000)
     reader = BoundedReader(_never_ends, processor_s=0.001)
-    monkeypatch.setattr(checking, "_READER", reader)
+    monkeypatch.setattr(judging, "_READER", reader)
     yield
     reader.end()
 
@@ -258,7 +258,7 @@ def test_what_the_machine_does_to_a_reading_is_no_verdict(
     read: Callable[[str, str], None], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = BoundedReader(read, processor_s=0.02)
-    monkeypatch.setattr(checking, "_READER", reader)
+    monkeypatch.setattr(judging, "_READER", reader)
     try:
         (row,) = variants(Says(fenced(GOOD.replace("+ gain", "| gain"))), tmp_path).rows
     finally:

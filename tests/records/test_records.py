@@ -14,7 +14,7 @@ from labelled_rows import label_of, run_of, table_row
 
 from pipelines.base.cache import ContentCache
 from pipelines.c import parse_directives, read_function, read_interface
-from pipelines.dataset.features import BY_KERNEL_V2, UNSEEN_DELAY, extract_loops
+from pipelines.dataset.features import extract_loops
 from pipelines.dataset.labelling import sampled_configurations
 from pipelines.dataset.records import (
     QUANTITIES,
@@ -32,6 +32,7 @@ from pipelines.dataset.records import (
 from pipelines.dataset.records.layout import FEATURES, LISTS, OperatorText
 from pipelines.dataset.records.limits import fitted
 from pipelines.dataset.records.prompts import annotated, split_source
+from pipelines.dataset.splits import BY_KERNEL_V2, UNSEEN_DELAY
 from pipelines.hls import HlsOptions, compile_program, design_row, options_of
 from pipelines.programs import data_id, draw_data, kernel_programs, program_facts
 from pipelines.programs.ast import AstOptions, ast_programs

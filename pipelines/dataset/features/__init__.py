@@ -1,4 +1,4 @@
-"""Features of programs and designs: loop nests, control/data-flow graphs, estimates, frozen splits.
+"""Features of programs and designs: loop nests, control/data-flow graphs, estimates.
 
 Outside this package only the names below are used.
 """
@@ -29,52 +29,20 @@ from pipelines.dataset.features.extraction import (
     graph_rows,
     import_features,
 )
-from pipelines.dataset.features.splits import (
-    BY_KERNEL,
-    BY_KERNEL_V2,
-    BY_KERNEL_V3,
-    EVALUATION,
-    EXCLUDED,
-    FIELDS,
-    LEARNED_PARTS,
-    SEEN_DELAYS,
-    UNSEEN_DELAY,
-    HashOf,
-    SplitError,
-    design_part,
-    evaluation_twins,
-    freeze_split,
-    last_split,
-    places_by_name,
-    source_hash,
-)
 
 __all__ = [
-    "BY_KERNEL",
-    "BY_KERNEL_V2",
-    "BY_KERNEL_V3",
-    "EVALUATION",
-    "EXCLUDED",
-    "FIELDS",
     "GRAPH_TABLES",
     "KIND_OF",
-    "LEARNED_PARTS",
     "OPERATIONS",
     "PARTS",
-    "SEEN_DELAYS",
-    "UNSEEN_DELAY",
     "DesignEstimate",
     "DesignKnowledge",
     "FeatureRows",
     "FeatureTables",
     "Graphs",
-    "HashOf",
-    "SplitError",
     "control_class",
     "density_counts",
-    "design_part",
     "estimate_design",
-    "evaluation_twins",
     "extract_design_features",
     "extract_features",
     "extract_graphs",
@@ -82,14 +50,10 @@ __all__ = [
     "extract_run_features",
     "feature_version",
     "first_runs",
-    "freeze_split",
     "graph_rows",
     "import_features",
     "know_design",
     "know_run",
     "knowledge_version",
-    "last_split",
     "late_loop_of",
-    "places_by_name",
-    "source_hash",
 ]

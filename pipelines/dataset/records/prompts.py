@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
-from pipelines.c import Directive, directive_json, parse_directives, pragma_of, read_interface
+from pipelines.c import Directive, directive_json, parse_directives, pragma_of, read_interface, tool_version
 from pipelines.c.signature import DataSet, Interface
 from pipelines.dataset.records.layout import OperatorText, Prompt, RecordError, plain_number
-from pipelines.hls import tool_version
 from pipelines.programs import ProgramData, ProgramError, find_data_set
 from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
 

@@ -18,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 from pipelines.base.cache import ContentCache
 from pipelines.base.files import read_text
 from pipelines.base.identity import content_hash
-from pipelines.dataset.features import EVALUATION, EXCLUDED, design_part
 from pipelines.dataset.records.layout import (
     FEATURES,
     LISTS,
@@ -29,6 +28,7 @@ from pipelines.dataset.records.layout import (
 )
 from pipelines.dataset.records.limits import CONTEXT_LIMIT, fitted
 from pipelines.dataset.records.prompts import prompt_of
+from pipelines.dataset.splits import EVALUATION, EXCLUDED, design_part
 from pipelines.programs import code_version
 from pipelines.schemas import (
     FORMATS,

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from pipelines.dataset.releases.croissant import hub_header
 from pipelines.dataset.releases.manifest import Manifest
+from pipelines.dataset.releases.review import review_text
 from pipelines.hls import later_rules
 from pipelines.schemas import OK, table_spec, to_frame
 from pipelines.schemas.documentation import markdown_table, ordered_tables, table_section
@@ -53,6 +54,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _searches(tables),
         _distributions(tables),
         _failures(tables),
+        review_text(manifest.name, tables),
         _making(manifest, reproduction),
         _LIMITS + _changed_designs(tables) + (_NETWORK_LIMITS if NETWORKS in tables else ""),
         _LICENCE,

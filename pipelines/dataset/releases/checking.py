@@ -12,7 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.dataset.features import (
+from pipelines.dataset.releases.loading import ReleaseTables
+from pipelines.dataset.releases.near_duplicates import nearest
+from pipelines.dataset.releases.toolset import NOT_RECORDED, lacking_tools
+from pipelines.dataset.splits import (
     EVALUATION,
     EXCLUDED,
     LEARNED_PARTS,
@@ -21,9 +24,6 @@ from pipelines.dataset.features import (
     evaluation_twins,
     source_hash,
 )
-from pipelines.dataset.releases.loading import ReleaseTables
-from pipelines.dataset.releases.near_duplicates import nearest
-from pipelines.dataset.releases.toolset import NOT_RECORDED, lacking_tools
 from pipelines.programs import untyped_name
 from pipelines.schemas import OK, ProgramRow, TableSpec, table_spec
 

@@ -1,12 +1,13 @@
 """The LLM stage: variants of earlier programs by prompting a language model.
 
-Belongs here: the provider interface, the client of OpenAI-compatible servers, prompts, checks, rows. Does
-not: models that need a learning framework (those are outside `pipelines/`, behind the same interface).
+Belongs here: the provider interface, the client of OpenAI-compatible servers, prompts, rows. Does not:
+models that need a learning framework (those are outside `pipelines/`, behind the same interface), and judging
+variants, which compiles them (`pipelines.dataset.variants`).
 
 Outside this package only the names below are used.
 """
 
-from pipelines.programs.llm.checking import CheckLimits
+from pipelines.programs.judging import CheckLimits
 from pipelines.programs.llm.provider import Prices, Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.programs.llm.server import ServerOptions, ServerProvider

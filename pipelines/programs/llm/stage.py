@@ -15,7 +15,7 @@ from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.base.summation import ordered_sum
 from pipelines.base.validation import Count
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
+from pipelines.programs.judging import CheckLimits, Judge, Verdict
 from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
@@ -132,6 +132,7 @@ def llm_programs(
     provider: Provider,
     prompts: Sequence[Prompt],
     parents: Sequence[ParentPool],
+    judge: Judge,
     cache: ContentCache,
     known: Mapping[str, str] = EMPTY,
     on_variant: OnVariant = _silent,
@@ -143,7 +144,8 @@ def llm_programs(
     variants the one with the lowest number is kept. Replies and verdicts are kept in the cache, so the same
     request is never sent twice.
 
-    Args:    known: name by syntax tree hash of earlier programs; a variant that equals one is not new.
+    Args:    judge: judges a program of a reply; it compiles it, which this package does not.
+             known: name by syntax tree hash of earlier programs; a variant that equals one is not new.
     Returns: rows in order of variants and attempts; programs of refused replies are not in them, but for an
              excerpt.
     Raises:  ProgramError: no prompt, or no parents.
@@ -156,7 +158,13 @@ def llm_programs(
             + (f"programs of {', '.join(p.name for p in pools)} without a prompt" if pools else "no programs")
         )
     stage = _Stage(
-        options=options, provider=provider, prompts=prompts, pools=pools, cache=cache, known=dict(known)
+        options=options,
+        provider=provider,
+        prompts=prompts,
+        pools=pools,
+        judge=judge,
+        cache=cache,
+        known=dict(known),
     )
     failed = 0
     for number in range(options.count):
@@ -171,6 +179,7 @@ class _Stage:
     provider: Provider
     prompts: Sequence[Prompt]
     pools: Sequence[ParentPool]
+    judge: Judge
     cache: ContentCache
     rows: list[ProgramRow] = field(default_factory=list[ProgramRow])
     known: dict[str, str] = field(default_factory=dict[str, str])
@@ -218,7 +227,7 @@ class _Stage:
             source = program_of_reply(reply.text, self.options.text)
         except ReplyRejected as refused:
             return attempt.refused(REJECTED, str(refused), reply.text), False
-        verdict = check_variant(source, parent, self.options.check, self.cache)
+        verdict = self.judge(source, parent, self.options.check, self.cache)
         if verdict.status != OK:
             return attempt.refused(verdict.status, verdict.reason or "no reason", source), False
         return self._new(attempt, source, verdict), True

@@ -1,4 +1,4 @@
-"""Judging a variant: what it takes to be kept.
+"""Judging a variant of the LLM stage: what it takes to be kept.
 
 Cheap checks come first, and nothing of a reply is compiled to native code before the front end has read it
 all. A process of its own reads a variant first, with limits of time and memory: a reply of some hundred bytes
@@ -12,7 +12,7 @@ import atexit
 import resource
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
@@ -27,17 +27,24 @@ from pipelines.c.signature import DataSet, Interface, same_values
 from pipelines.cyclemodel import count_cycles, engine_version
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import native_version, run_native
-from pipelines.programs.control import degeneracy
-from pipelines.programs.data import draw_data
-from pipelines.programs.errors import ProgramError
-from pipelines.programs.llm.replies import ReplyRejected
-from pipelines.programs.normalised import ast_hash
-from pipelines.programs.suites import code_version
+from pipelines.programs import (
+    CheckLimits,
+    ProgramError,
+    Verdict,
+    ast_hash,
+    code_version,
+    degeneracy,
+    draw_data,
+)
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 
 MEMORY_BYTES = 3 << 30
 PROCESSOR_S = 60.0
 """Programs of the suite take some 0.2 s; a slow machine is within this."""
+
+
+class VariantRejected(ProgramError):
+    """A variant is not kept, with the reason."""
 
 
 class BoundedReader:
@@ -114,48 +121,6 @@ _VERSION = "cae86ccab65309ae06e181b69de688f8eb555062d2db5a4a5ba4f752240d8a99"
 """Raise it when native runs or the sandbox judge a variant in another way; other code has its own version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckLimits:
-    """Bounds of a variant.
-
-    Attributes:
-        most_cycles: with memory delays of 2 and no directives.
-        most_area_um2: estimated for osu018, without directives; some 34 um2 a cell.
-        timeout_s: of each native run, in seconds of processor time.
-        data_seeds: of the inputs it is run on.
-    """
-
-    most_cycles: int = 50_000
-    most_area_um2: float = 480_000.0
-    timeout_s: float = 10.0
-    data_seeds: tuple[int, ...] = (0, 1)
-
-    def __post_init__(self) -> None:
-        """Refuse a limit that is not above 0, and an absent seed. Raises: ProgramError."""
-        for name in ("most_cycles", "most_area_um2", "timeout_s"):
-            if not getattr(self, name) > 0:
-                raise ProgramError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not self.data_seeds:
-            raise ProgramError("data_seeds is empty")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What became of a variant.
-
-    Attributes:
-        status: ok, rejected, timeout or tool_error.
-        reason: None when ok.
-        ast_hash: of the normalised tree; None when it is no program.
-        cycles: latency with memory delays of 2; None unless it was counted.
-    """
-
-    status: str
-    reason: str | None = None
-    ast_hash: str | None = None
-    cycles: int | None = None
-
-
 def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: ContentCache) -> Verdict:
     """Judge a variant, or find the verdict of before.
 
@@ -204,14 +169,14 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
             return unknown
         tree_hash = ast_hash(source, parent.top)
         if tree_hash == parent.ast_hash:
-            raise ReplyRejected("a variant must differ from its parent, got the same syntax tree")
+            raise VariantRejected("a variant must differ from its parent, got the same syntax tree")
         interface = read_interface(source, parent.top)
         _require_interface(interface, read_interface(parent.source, parent.top))
         compiled = compile_program(source, top=parent.top, options=HlsOptions())
         _require_area(compiled, limits)
         _require_meaning(compiled)
         verdict = _run(source, compiled, parent, limits)
-    except ReplyRejected as refused:
+    except VariantRejected as refused:
         return Verdict(status=REJECTED, reason=str(refused), ast_hash=tree_hash)
     except HlsError as error:
         return Verdict(status=REJECTED, reason=f"high-level synthesis: {error}", ast_hash=tree_hash)
@@ -237,11 +202,11 @@ def _readable(source: str, top: str) -> Verdict | None:
 def _require_bounded(source: str) -> None:
     """Expand macros first: a few of them can become megabytes of text.
 
-    Raises: ReplyRejected: more than a program of bounded length. HlsError: it does not expand.
+    Raises: VariantRejected: more than a program of bounded length. HlsError: it does not expand.
     """
     if len(preprocess_source(source, file="program.c").encode()) > _PREPROCESSED_BYTES:
         rule = f"a preprocessed program must be at most {_PREPROCESSED_BYTES} bytes"
-        raise ReplyRejected(f"{rule}, got more")
+        raise VariantRejected(f"{rule}, got more")
 
 
 def _require_interface(variant: Interface, original: Interface) -> None:
@@ -251,22 +216,22 @@ def _require_interface(variant: Interface, original: Interface) -> None:
     )
     if one != other or variant.returns != original.returns:
         names = ", ".join(name for name, _, _ in one) or "no arguments"
-        raise ReplyRejected(f"a variant must keep its parent's arguments and result, got {names[:200]}")
+        raise VariantRejected(f"a variant must keep its parent's arguments and result, got {names[:200]}")
     if not variant.has_outputs:
-        raise ReplyRejected("a variant must write an array or return a value, got neither")
+        raise VariantRejected("a variant must write an array or return a value, got neither")
 
 
 def _require_area(compiled: CompiledDesign, limits: CheckLimits) -> None:
     area = compiled.report.estimated_area_um2
     if area > limits.most_area_um2:
-        raise ReplyRejected(
+        raise VariantRejected(
             f"a design must have at most {limits.most_area_um2:.0f} um2, got an estimate of {area:.0f}"
         )
 
 
 def _require_meaning(compiled: CompiledDesign) -> None:
     if reason := degeneracy(compiled.function):
-        raise ReplyRejected(reason)
+        raise VariantRejected(reason)
 
 
 def _run(source: str, compiled: CompiledDesign, parent: ProgramRow, limits: CheckLimits) -> Verdict:
