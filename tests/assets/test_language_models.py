@@ -258,6 +258,7 @@ def test_folder_without_transformers_says_what_to_install(
         FolderProvider(_folder(tmp_path)).complete("x", seed=0)
 
 
+@pytest.mark.slow
 def test_variants_of_release_v2_are_those_of_release_v3(tmp_path: Path) -> None:
     earlier, later = _settings(tmp_path, "scale=release_v2"), _settings(tmp_path, "scale=release_v3")
     row = ast_program(0, seed=0, options=AstOptions())

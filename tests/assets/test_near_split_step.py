@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from foundry_fakes import FEW_OVERRIDES
 
 from assets.checks import open_file
@@ -37,6 +38,7 @@ def test_the_step_writes_the_split_and_its_checks_hold(deployment: Deployment) -
         assert split_leaks(file) == mixed_evaluation_programs(file) == []
 
 
+@pytest.mark.slow
 def test_fields_that_are_left_out_are_a_part_of_the_split(deployment: Deployment) -> None:
     configuration = compose_configuration(
         [*FEW_OVERRIDES, "programs.suites=[written]", "features.split=by_kernel_v3"]

@@ -43,6 +43,7 @@ def _write(folder: Path, shard: str, count: int = 3) -> Path:
     return table_path(folder, SPEC, shard)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("variables")
 def test_racers_double_and_lose_no_shard(databases: PostgresServer, tmp_path: Path) -> None:
     race = Race(

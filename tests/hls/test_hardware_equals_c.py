@@ -49,7 +49,14 @@ def _parameters() -> list[ParameterSet]:
     """Kernels and cases, plain and pipelined, and random programs, a third of them in `make test`."""
     pairs = list(product(sorted(KERNELS), ("no", "yes")))
     pairs += [(name, pipeline) for name, case in CASES.items() for pipeline in case.value("pipeline").split()]
-    return [pytest.param(*pair, id=f"{pair[0]}-{pair[1]}".replace(" ", "_")) for pair in pairs] + [
+    return [
+        pytest.param(
+            *pair,
+            id=f"{pair[0]}-{pair[1]}".replace(" ", "_"),
+            marks=[pytest.mark.slow] if pair == ("2mm", "no") else [],  # 20 s
+        )
+        for pair in pairs
+    ] + [
         pytest.param(name, "yes" if seed % 2 else "no", id=name, marks=[pytest.mark.slow] if seed % 3 else [])
         for name, seed in RANDOM.items()
     ]

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.programs import ALL_SUITES, LLM, Generation, ProgramError, SuiteOptions, suite_programs
+from pipelines.programs import (
+    ALL_SUITES,
+    LLM,
+    WRITTEN,
+    Generation,
+    ProgramError,
+    SuiteOptions,
+    suite_programs,
+)
 from pipelines.schemas import ProgramRow
 
 OPTIONS = SuiteOptions(sizes=("small",), ast=Generation(count=2), dataflow=Generation(count=3, seed=1))
 
 
-@pytest.mark.parametrize("suite", [suite for suite in ALL_SUITES if suite != LLM])
+@pytest.mark.parametrize(
+    "suite",
+    [
+        pytest.param(suite, marks=[pytest.mark.slow] if suite == WRITTEN else [])
+        for suite in ALL_SUITES
+        if suite != LLM
+    ],
+)
 def test_programs_of_a_suite_say_so(suite: str) -> None:
     rows = suite_programs(suite, OPTIONS)
     assert {r.suite for r in rows} == {suite}
