@@ -67,6 +67,47 @@ if __name__ == "__main__":
 """
 
 
+PLAIN_SCRIPT = """
+from pipelines.base.workers import run_all
+from test_workers import square
+print("begun", flush=True)
+print([value for value, _ in run_all("squares", range(16), square, workers=2)])
+"""
+OWN_FUNCTION = """
+from pipelines.base.workers import run_all
+def work(item):
+    return item
+run_all("own", range(16), work, workers=2)
+"""
+
+
+def run_script(script: Path) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, str(script)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN_SCRIPT)
+    done = run_script(script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["begun", str([i * i for i in range(16)])]
+
+
+def test_workers_reject_a_function_of_the_main_file(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(OWN_FUNCTION)
+    done = run_script(script)
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ValueError: worker processes cannot import work of the main file; accepted: functions and classes of "
+        "a module"
+    )
+
+
 def wait_for(item: int, *, folder: Path) -> Outcome[None]:
     (folder / f"pid-{os.getpid()}").touch()
     time.sleep(60)
