@@ -219,11 +219,20 @@ class _Worker(ForkServerProcess):
     """A process that does not run the main file of the one that starts it."""
 
     def start(self) -> None:
-        token = _STARTS_WORKER.set(True)
-        try:
-            super().start()
-        finally:
-            _STARTS_WORKER.reset(token)
+        """Start the process; an interrupt meanwhile waits for the process, which else nobody could end."""
+        with ThreadPoolExecutor(max_workers=1) as starter:
+            starting = starter.submit(self._start)
+            try:
+                starting.result()
+            except BaseException:
+                if starting.exception() is None:
+                    self.kill()
+                    self.join()
+                raise
+
+    def _start(self) -> None:
+        _STARTS_WORKER.set(True)  # in the context of this thread, which ends here
+        super().start()
 
 
 class _WorkerContext(ForkServerContext):

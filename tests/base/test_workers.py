@@ -82,7 +82,8 @@ run_all("own", range(16), work, workers=2)
 
 
 def run_script(script: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    folders = (Path(__file__).parent, Path(__file__).parents[2], script.parent)
+    path = os.pathsep.join(map(str, folders))  # that the first one of the processes begins with
     environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, str(script)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -106,6 +107,34 @@ def test_workers_reject_a_function_of_the_main_file(tmp_path: Path) -> None:
         "ValueError: worker processes cannot import work of the main file; accepted: functions and classes of "
         "a module"
     )
+
+
+INTERRUPTED = """
+import multiprocessing, os
+from pipelines.base.workers import ChildProcess
+from slow_to_import import serve
+os.environ["STARTED_BY"] = str(os.getpid())
+try:
+    ChildProcess(serve)
+except KeyboardInterrupt:
+    print(multiprocessing.active_children())
+"""
+SLOW_TO_IMPORT = """
+import os, signal, time
+if os.environ.get("STARTED_BY") == str(os.getppid()):  # in the process from which others are started
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(1.0)
+def serve(connection):
+    connection.send(None)
+"""
+
+
+def test_an_interrupt_while_a_child_process_starts_leaves_none(tmp_path: Path) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW_TO_IMPORT)
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    done = run_script(script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
 
 def wait_for(item: int, *, folder: Path) -> Outcome[None]:
