@@ -11,7 +11,7 @@ from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.imported_programs import import_programs
 from assets.labelled_tables import import_labelled_table
-from assets.own_suites import ImportedSuite
+from assets.own_suites import TEST, TRAINING, ImportedSuite
 from assets.progress import shown_progress
 from assets.releases.importing import ImportedRelease, import_release, is_release
 from assets.releases.reports import import_reports
@@ -239,6 +239,6 @@ def import_text(answer: Mapping[str, Any]) -> str:
     if "suite" in answer:
         parts = ", ".join(f"{n} {part}" for part, n in answer["parts"].items())
         lines.append(f"programs by part: {parts or 'none'}")
-        if parts:
+        if TRAINING in answer["parts"] and TEST in answer["parts"]:
             lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
     return "\n".join([*lines, *answer["notes"]])

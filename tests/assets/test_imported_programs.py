@@ -93,7 +93,7 @@ def test_c_files_have_the_inputs_and_the_manifests_beside_them(tmp_path: Path) -
     assert "int twice(int a) { return" in rows["uses"].source
     assert {"one-same", "two-copy", "two-same"} - rows.keys() == {"two-copy"}
     reasons = _reasons(rows)
-    assert reasons.pop("two-same") == "the same program as copy"
+    assert reasons.pop("two-same") == "equals copy but for its spelling"
     assert reasons.pop("link") == "a link to a file elsewhere: link.c"
     assert reasons.pop("elsewhere") == "a link to a folder elsewhere"
     assert reasons.pop("gone") == "no such file: filter/gone.c"
@@ -167,6 +167,48 @@ def test_a_list_names_paths_and_functions(tmp_path: Path) -> None:
         "none": "no such file: none.c",
         "sub": "cannot read the C source sub: a folder; accepted: a regular file of at most 1 MiB",
     }
+
+
+def test_programs_that_differ_in_spelling_alone_are_one(tmp_path: Path) -> None:
+    dot = "int dot(int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
+    own = '#include "k.h"\nint own(int a) { return a * K; }\n'
+    values = {"n": 12, "a": {"kind": "uniform", "low": 0, "high": 9}}
+    files = {
+        "dot_v1.c": dot,
+        "dot_v2.c": dot,
+        "dot_v3.c": f"/* third */ {dot}",
+        "dot_v4.c": dot.replace("s +=", "s -="),
+        **{f"dot_v{number}.json": values for number in (1, 2, 3, 4)},
+        "k.h": "#define K 3\n",
+        "own_a.c": own,
+        "own_b.c": own,
+    }
+    assert _reasons(_read(_write(tmp_path / "l", files))) == {
+        "dot_v2": "equals dot_v1 but for its spelling",
+        "dot_v3": "equals dot_v1 but for its spelling",
+        "own_b": "equals own_a but for its spelling",
+    }
+
+
+def test_sizes_of_one_kernel_are_programs_of_their_own(tmp_path: Path) -> None:
+    text = "void fir(int x[8]) { for (int i = 0; i < 8; i++) x[i] += i; }\n"
+    sizes = {"mini": {"N": 8}, "small": {"N": 9}}
+    folder = _write(tmp_path / "l", {"f/fir.c": text, "f/fir.json": {**MANIFEST, "sizes": sizes}})
+    rows = read_programs(find_programs(folder), "mine", sizes=("mini", "small"))
+    assert [(row.size, row.status) for row in rows] == [("mini", OK), ("small", OK)]
+
+
+def test_functions_of_one_file_have_names_of_their_own(tmp_path: Path) -> None:
+    text = _scale("f") + _scale("g", 5) + _scale("h", 5)
+    folder = _write(tmp_path / "l", {"a.c": text, "b.c": _scale("b", 7)})
+    listed = _write(tmp_path, {"list": "a.c:f\na.c:g\na.c:h\na.c:f\nb.c\nb.c\n"})
+    rows = read_programs(find_programs(folder, listed / "list"), "mine", sizes=("mini",))
+    assert [row.name for row in rows if row.status == OK] == ["a-f", "a-g", "b"]
+    assert [f"{row.name}: {row.reason}" for row in rows if row.status != OK] == [
+        "a-h: equals a-g but for its spelling",
+        "a-f: listed twice",
+        "b: listed twice",
+    ]
 
 
 def test_a_program_that_takes_too_long_to_read_is_a_row(
