@@ -36,6 +36,7 @@ SEARCH_ROOTS = (
 )
 DEFAULT_LIBRARY = "osu018"
 _SUFFIX = "_stdcells.lib"
+_NAME_DIGITS = 8
 
 _WHAT = "liberty file"
 FILE_LIMIT_BYTES = 64 << 20
@@ -323,6 +324,19 @@ def find_liberty(name_or_path: str | None) -> Path:
         )
     load_liberty(path)
     return path.absolute()
+
+
+def unique_liberty_name(path: Path) -> str:
+    """Return a name that no file with other bytes has: that of an installed library with these bytes, or the
+    file's own with the first 8 digits of its SHA-256.
+
+    Raises: SynthesisError: the file cannot be read.
+    """
+    digest = liberty_sha256(path)
+    for name, installed in _installed().items():
+        if installed.name == f"{name}{_SUFFIX}" and liberty_sha256(installed) == digest:
+            return name
+    return f"{path.stem.removesuffix(Path(_SUFFIX).stem)}-{digest[:_NAME_DIGITS]}"
 
 
 def load_liberty(path: Path) -> Liberty:
