@@ -24,6 +24,7 @@ from pipelines.power import (
     run_engine,
 )
 from pipelines.power.opensta import tool_internal_mw
+from pipelines.power.stimulus import DesignStimulus
 from pipelines.rtl.simulation import MemoryTiming
 from pipelines.silicon.synthesis import load_liberty
 from pipelines.silicon.synthesis.liberty import Liberty
@@ -144,6 +145,26 @@ def test_energy_is_power_times_time_and_glitches_cost(
     assert fast.energy_nj == pytest.approx(fast.power_mw * (fast.latency_cycles or 0) * 10.0 / 1000)
     assert slow.power_mw == pytest.approx((fast.power_mw + fast.parts.leakage_mw) / 2)
     assert calm.power_mw < fast.power_mw
+
+
+def test_a_netlist_without_a_cycle_has_no_power(
+    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one is that was mapped without an inverter, so that `done` is constant."""
+    result = DesignStimulus.result
+    monkeypatch.setattr(
+        DesignStimulus, "result", lambda *arguments: replace(result(*arguments), latency_cycles=0)
+    )
+    estimated = estimate_power(
+        kernel.netlist,
+        liberty=load_liberty(osu018),
+        clock_period_ns=10.0,
+        run=design_run(kernel),
+        folder=tmp_path,
+        engine_folder=engine_folder,
+    )
+    reason = "the netlist is done before its first cycle, so that it has no power; its cells may be wrong"
+    assert (estimated.status, estimated.reason) == ("tool_error", reason)
 
 
 def test_estimate_power_rejects_a_period_of_zero(

@@ -314,7 +314,7 @@ def find_liberty(name_or_path: str | None) -> Path:
     Returns: absolute path of a file that was read and is liberty with cells in it.
     Raises:  SynthesisError: no such library or file, or the file is not liberty.
     """
-    name = name_or_path or DEFAULT_LIBRARY
+    name = DEFAULT_LIBRARY if name_or_path is None else name_or_path
     installed = _installed()
     path = installed.get(name, Path(name))
     if not path.exists() or path.is_dir():
