@@ -66,6 +66,8 @@ from pipelines.schemas import (
 )
 
 STAGE = "kernel"
+REASONS_NAMED = 3
+"""Programs whose reasons an error repeats."""
 MOST_PROGRAMS = 2_000
 MOST_ENTRIES = 200_000
 """Files and folders that are looked at."""
@@ -450,7 +452,16 @@ def import_programs(
     sources = find_programs(folder, listed)
     sizes = settings.group(Programs).polybench_sizes
     programs = read_programs(sources, suite, sizes=sizes, listen=listener("programs"))
+    _require_some(programs, suite)
     return _label(settings, suite, programs, listener)
+
+
+def _require_some(programs: Sequence[ProgramRow], suite: str) -> None:
+    """Refuse a suite without a program that can be read: an earlier one of its name stays."""
+    if all(program.status != OK for program in programs):
+        reasons = "; ".join(f"{p.name}: {p.reason}" for p in programs[:REASONS_NAMED])
+        more = f"; and {len(programs) - REASONS_NAMED} more" if len(programs) > REASONS_NAMED else ""
+        raise FoundryError(f"no program can be read, suite {suite} is left as it was: {reasons}{more}")
 
 
 def label_again(

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from assets.engines import BAMBU, CIRCT, HLS, LABELLING
-from assets.label_settings import Hls, Labelling, Synthesis, label_context, read_unit_limits, target_of
+from assets.label_settings import (
+    Hls,
+    Labelling,
+    Synthesis,
+    label_context,
+    read_unit_limits,
+    require_libraries,
+    target_of,
+)
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
@@ -67,11 +75,12 @@ def _version(settings: Settings, partition: str) -> str:
 
 
 def require_hls_tools(settings: Settings) -> None:
-    """Check that the high-level synthesis tools of the configuration are installed.
+    """Check that tools and cell libraries of the configuration are there.
 
-    Raises: ToolMissing: one is not.
+    Raises: ToolMissing, SynthesisError: one is not. FoundryError: a library is named twice.
     """
     require_tools(settings.group(Labelling).tools)
+    require_libraries(settings)
 
 
 STEP = Step(

@@ -259,8 +259,10 @@ def _require_importable(work: Callable[..., object]) -> None:
         named = part if callable(part) and hasattr(part, "__qualname__") else type(part)
         if named.__module__ == _MAIN:
             name = getattr(named, "__qualname__", repr(named))
-            raise ValueError(f"worker processes cannot import {name} of the main file; accepted: functions and "
-                             "classes of a module")
+            raise ValueError(
+                f"worker processes cannot import {name} of the main file; accepted: functions and "
+                "classes of a module"
+            )
 
 
 def begin_worker() -> None:

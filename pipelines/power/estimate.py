@@ -214,7 +214,7 @@ def estimate_power(
     if observed.latency_cycles == 0:
         return PowerResult(
             status="tool_error",
-            reason="the netlist is done before its first cycle, so that it has no power; its cells may be wrong",
+            reason="the netlist is done before its first cycle, so it has no power; its cells may be wrong",
             wall_s=stopwatch() - start,
             simulate_wall_s=simulation.wall_s,
         )

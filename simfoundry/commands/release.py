@@ -113,7 +113,9 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
         return _release_answer(import_release(deployment, path))
     if is_labelled_table(path):
         _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
-        return suite_answer(import_labelled_table(deployment, path, path.stem if question.suite is None else question.suite))
+        return suite_answer(
+            import_labelled_table(deployment, path, path.stem if question.suite is None else question.suite)
+        )
     if _has_programs(path, question):
         _refuse_options(replace(question, suite=None, list=None), path, "programs")
         with shown_progress() as progress:

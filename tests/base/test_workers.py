@@ -104,8 +104,8 @@ def test_workers_reject_a_function_of_the_main_file(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("Traceback") == 1
     assert done.stderr.splitlines()[-1] == (
-        "ValueError: worker processes cannot import work of the main file; accepted: functions and classes of "
-        "a module"
+        "ValueError: worker processes cannot import work of the main file; "
+        "accepted: functions and classes of a module"
     )
 
 

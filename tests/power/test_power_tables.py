@@ -24,7 +24,6 @@ from pipelines.power import (
     run_engine,
 )
 from pipelines.power.opensta import tool_internal_mw
-from pipelines.power.stimulus import DesignStimulus
 from pipelines.rtl.simulation import MemoryTiming
 from pipelines.silicon.synthesis import load_liberty
 from pipelines.silicon.synthesis.liberty import Liberty
@@ -163,7 +162,7 @@ def test_a_netlist_without_a_cycle_has_no_power(
         folder=tmp_path,
         engine_folder=engine_folder,
     )
-    reason = "the netlist is done before its first cycle, so that it has no power; its cells may be wrong"
+    reason = "the netlist is done before its first cycle, so it has no power; its cells may be wrong"
     assert (estimated.status, estimated.reason) == ("tool_error", reason)
 
 

@@ -104,5 +104,6 @@ __all__ = [
     "synthesize_design",
     "synthesize_for_fpga",
     "tool_version",
+    "unique_liberty_name",
     "xilinx_version",
 ]

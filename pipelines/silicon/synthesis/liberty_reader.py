@@ -39,6 +39,7 @@ _SUFFIX = "_stdcells.lib"
 _NAME_DIGITS = 8
 
 _WHAT = "liberty file"
+_GZIP = b"\x1f\x8b"
 FILE_LIMIT_BYTES = 64 << 20
 NUMBER_LIMIT = 1e30  # sums and products of such numbers stay finite, those in single precision too
 ABOVE_ZERO = 1.0 / NUMBER_LIMIT
@@ -387,4 +388,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 def _content(path: Path) -> bytes:
-    return read_bounded(path, what=_WHAT, most_bytes=FILE_LIMIT_BYTES, error=SynthesisError)
+    content = read_bounded(path, what=_WHAT, most_bytes=FILE_LIMIT_BYTES, error=SynthesisError)
+    if content.startswith(_GZIP):
+        raise SynthesisError(f"compressed with gzip: {path}; accepted: an unpacked {_WHAT}")
+    return content
