@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import ValidationError, create_model
 
 from assets.composition import compose_content
 from assets.deployments import PARAMETERS_FILE
@@ -32,7 +31,7 @@ from assets.settings import (
 )
 from assets.steps import STEPS
 from pipelines.base.files import read_yaml
-from pipelines.base.validation import UNKNOWN_KEY, describe_invalid
+from pipelines.base.validation import UNKNOWN_KEY, describe_invalid, is_model, keys_of
 from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"
@@ -58,16 +57,13 @@ def _field_of(group: type[Any]) -> tuple[type[Any], Any]:
         return group, ...
 
 
-def accepted_keys(model: type[BaseModel] | None = None, prefix: str = "") -> Iterator[str]:
+def accepted_keys(model: type[Any] | None = None, prefix: str = "") -> Iterator[str]:
     """Yield the names of all keys, as an override spells them, in the order of their declaration."""
-    for name, field in (model or configuration_model()).model_fields.items():
-        inner = field.annotation
-        if is_dataclass(inner):
-            yield from (f"{prefix}{name}.{own.name}" for own in fields(inner))
-        elif isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from accepted_keys(inner, f"{prefix}{name}.")
+    for key in keys_of(model or configuration_model()):
+        if is_model(key.kind):
+            yield from accepted_keys(key.kind, f"{prefix}{key.name}.")
         else:
-            yield prefix + name
+            yield prefix + key.name
 
 
 def scales() -> tuple[str, ...]:

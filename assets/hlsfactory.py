@@ -19,7 +19,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assets.user_programs import SourceOptions
+from assets.source_options import SourceOptions
 from pipelines.base.files import read_text
 from pipelines.base.validation import describe_invalid
 from pipelines.c import SOURCE_LIMIT_BYTES

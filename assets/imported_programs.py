@@ -43,9 +43,10 @@ from assets.own_suites import (
 )
 from assets.resources import ProgressResource
 from assets.settings import Configuration, Listener, Settings, ignore_progress
+from assets.source_options import SourceOptions
 from assets.step import read_rows
 from assets.suites import Programs
-from assets.user_programs import SourceOptions, missing_name, read_user_program
+from assets.user_programs import missing_name, read_user_program
 from pipelines.base import files
 from pipelines.base.sandbox import MachineFault
 from pipelines.base.workers import ENDED, ChildProcess, Progress

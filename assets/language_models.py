@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings, ignore_progress
@@ -25,7 +25,6 @@ from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, reject_duplicates
 from pipelines.programs.llm import (
-    CheckLimits,
     LlmOptions,
     LlmPrograms,
     LlmUsage,
@@ -35,7 +34,6 @@ from pipelines.programs.llm import (
     Provider,
     ServerOptions,
     ServerProvider,
-    TextLimits,
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
@@ -70,23 +68,29 @@ class LlmFolder(Group):
     most_tokens: Annotated[int, Field(ge=1)]
 
 
-class Llm(Group):
-    """The programs of the suite llm; see pipelines.programs.llm.LlmOptions for the meanings."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Llm(LlmOptions):
+    """The programs of the suite llm: the stage, the model that is asked, prompts and parents."""
 
-    count: Annotated[int, Field(ge=0)]
-    seed: int
     provider: Literal["embedded", "smollm2", "server", "folder"]
     prompts: Annotated[tuple[str, ...], Field(min_length=1)]
     parents: LlmParents
-    attempts: Annotated[int, Field(ge=1)]
-    most_failures: Annotated[int, Field(ge=1)]
     prices: Prices
-    text: TextLimits
-    check: CheckLimits
     embedded: LlmEmbedded
-    smollm2: SmolOptions = SmolOptions()  # configurations of releases before v3 have none
+    smollm2: SmolOptions = field(
+        default_factory=SmolOptions
+    )  # configurations of releases before v3 have none
     server: ServerOptions
     folder: LlmFolder
+
+    @model_serializer(mode="wrap")
+    def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the keys in the order of params.yaml: `_FIRST`, then the rest as declared."""
+        content = handler(self)
+        return {name: content[name] for name in _FIRST} | content
+
+
+_FIRST = ("count", "seed", "provider", "prompts", "parents", "attempts", "most_failures", "prices")
 
 
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
@@ -95,11 +99,10 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
 
     Rows of an earlier run with the same model, prompts, parents and code come from the cache, in order of id.
 
-    Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
+    Raises: FoundryError: a prompt is not there. ProgramError: there are no parents.
     """
-    chosen = settings.group(Llm)
-    options, provider = _options(chosen), provider_of(settings, os.environ, listen)
-    prompts = [read_prompt(name) for name in chosen.prompts]
+    options, provider = settings.group(Llm), provider_of(settings, os.environ, listen)
+    prompts = [read_prompt(name) for name in options.prompts]
     key = _variants_key(settings, provider, prompts)
     stored = settings.cache.get_table(KIND, key)
     spec = table_spec("programs")
@@ -146,7 +149,7 @@ def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prom
     """Hash what the programs of suite llm depend on: model, prompts, parents, limits and code."""
     suites = _parent_options(settings)
     return content_hash(
-        asdict(_options(settings.group(Llm))),
+        options_in_keys(settings.group(Llm)),
         provider.identity,
         [[prompt.name, prompt.text] for prompt in prompts],
         settings.group(Llm).parents.model_dump(include={"ast", "dataflow"}),
@@ -161,8 +164,10 @@ def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prom
     )
 
 
-def _options(chosen: Llm) -> LlmOptions:
-    return LlmOptions(**{field.name: getattr(chosen, field.name) for field in fields(LlmOptions)})
+def options_in_keys(options: LlmOptions) -> dict[str, Any]:
+    """Return the options of the stage; the others of a configuration are in keys by what they give."""
+    content = asdict(options)
+    return {option.name: content[option.name] for option in fields(LlmOptions)}
 
 
 def _earlier(settings: Settings) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -22,6 +22,7 @@ from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.stores import SHARED_CACHE, open_sealed
 from pipelines.base.cache import ContentCache
+from pipelines.base.validation import Fraction, one_of
 from pipelines.base.workers import Progress
 from pipelines.dataset.labelling import SLOTTED
 
@@ -76,33 +77,10 @@ class Groups(Group, Generic[Declared]):
         return self.groups[name]
 
 
-def some_of(choices: Sequence[str]) -> Any:
-    """Return a non-empty list of some of the choices, kept in their order and without repeats."""
-
-    def check(names: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in names if name not in choices]
-        if unknown or not names:
-            raise ValueError(f"{', '.join(unknown) or 'none'}; accepted: some of {', '.join(choices)}")
-        return tuple(choice for choice in choices if choice in names)
-
-    return AfterValidator(check)
-
-
-def one_of(choices: Sequence[str]) -> Any:
-    """Return one of the choices."""
-
-    def check(name: str) -> str:
-        if name not in choices:
-            raise ValueError(f"{name}; accepted: {', '.join(choices)}")
-        return name
-
-    return AfterValidator(check)
-
-
 class Quality(Group):
     """Shares above which a quality check warns."""
 
-    max_failure_fraction: Annotated[float, Field(ge=0, le=1)]
+    max_failure_fraction: Fraction
 
 
 def _require_time_zone(name: str) -> str:
@@ -139,7 +117,7 @@ class Run(Group):
 
     nightly: Nightly = Nightly()
     workers: Annotated[int, Field(ge=1)] | None = None
-    remade_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
+    remade_fraction: Fraction = 0.0
     slots: Annotated[
         dict[Annotated[str, one_of(SLOTTED)], Annotated[int, Field(ge=1)] | None],
         AfterValidator(lambda slots: {tool: n for tool, n in slots.items() if n is not None}),

@@ -11,8 +11,9 @@ from typing import Annotated
 from pydantic import Field
 
 from assets.errors import FoundryError
-from assets.settings import Configuration, Group, Settings, some_of
+from assets.settings import Configuration, Group, Settings
 from assets.step import Partitioning
+from pipelines.base.validation import some_of
 from pipelines.programs import (
     ALL_SUITES,
     AST,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assets.errors import FoundryError
+from assets.source_options import SourceOptions
 from pipelines.base.files import read_bounded
 from pipelines.c import (
     BYTE_ORDER_MARK,
@@ -37,47 +37,29 @@ from pipelines.schemas import ProgramRow
 DIRECTIVES_LIMIT_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceOptions:
-    """What belongs to a program beside its file.
-
-    Attributes:
-        define: macros as NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, as a compiler's -D takes them.
-        include: folders of headers. others: further C files, and folders with them.
-        ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
-            source.
-        sizes: of pointer arguments in elements, as NAME=N; they win over the source's.
-        text: the program's text in place of the file's, which is a name alone then.
-    """
-
-    define: tuple[str, ...] = ()
-    include: tuple[Path, ...] = ()
-    others: tuple[Path, ...] = ()
-    ranges: tuple[str, ...] = ()
-    sizes: tuple[str, ...] = ()
-    text: str | None = None
-
-
 _PLAIN = SourceOptions()
 
 
-def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _PLAIN) -> ProgramRow:
+def read_user_program(
+    file: Path, top: str | None, *, options: SourceOptions = _PLAIN, text: str | None = None
+) -> ProgramRow:
     """Read the program of a C file, with the local headers it includes.
 
     A pointer argument without a size has as many elements as its accesses reach for drawn values. One to
     characters that are only read has TEXT_ELEMENTS when these have no bound, and is drawn as a text. The text
     then begins with the pragma that says so.
 
-    Args:    top: function that becomes hardware; None for the one the file is about.
+    Args:    top: function that becomes hardware; None for the one the file is about. text: of the program in
+             place of the file's, which is a name alone then.
     Raises:  ProgramError: the file, a range or the name is not acceptable. HlsError: the file is not C, or
              nothing says which function is meant. FoundryError: an option is not acceptable.
     """
-    program_from_file(file, top=top or "any", source=options.text)  # readable, whatever it includes
-    for folder in options.include:
+    program_from_file(file, top=top or "any", source=text)  # readable, whatever it includes
+    for folder in map(Path, options.include):
         if not folder.is_dir():
             raise FoundryError(f"no such folder of headers: {folder}")
     is_open = top is None
-    top, source = _whole_source(file, top, options)
+    top, source = _whole_source(file, top, options, text)
     source, top = with_plain_arguments(source, top, file=str(file))
     if is_open and top == "main":
         require_result(source, file=str(file))
@@ -91,17 +73,19 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     return program_from_file(file, top=top, source=source, inputs=inputs)
 
 
-def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[str, str]:
+def _whole_source(
+    file: Path, top: str | None, options: SourceOptions, own_text: str | None
+) -> tuple[str, str]:
     """Return top function and the text, with those files of the source folders that define what it lacks."""
-    folders = [p for p in options.others if p.is_dir()]
+    paths = [Path(p) for p in options.others]
+    folders = [p for p in paths if p.is_dir()]
     index = object_files(folders, file) | function_files(folders, file)
     skipped = skipped_files(folders, file)
-    others = [p for p in options.others if not p.is_dir()]
+    others = [p for p in paths if not p.is_dir()]
+    include = [Path(p) for p in options.include]
     macros = _definitions(options.define)
     while True:
-        text = bundle_source(
-            file, include_folders=options.include, others=others, text=options.text, macros=macros
-        )
+        text = bundle_source(file, include_folders=include, others=others, text=own_text, macros=macros)
         source = _after(macros, text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
         missing = missing_name(source, name) if index or skipped else None

@@ -11,6 +11,8 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assets.source_options import SourceOptions
+from models.calibration_options import CalibrationOptions
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
 from pipelines.network.request import NetworkRequest
 
@@ -60,9 +62,9 @@ class Options:
         return tuple(f"{k}={n}" for k, n in limits.items()) if isinstance(limits, Mapping) else tuple(limits)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelQuestion:
-    """A program, or a folder of them, to label."""
+@dataclass(frozen=True)
+class DesignQuestion:
+    """A program, or a folder of them, whose designs are made."""
 
     source: File = asked("C text, a C file, or a folder of C files.")
     top: str | None = asked(default=None, **_TOP)
@@ -79,24 +81,12 @@ class LabelQuestion:
     report: File | None = asked(
         "Folder for each design's Verilog and schedule (JSON, SVG).", None, role="output folder"
     )
-    ranges: Sequence[str] = asked(
-        "Range of an argument's drawn values, HIGH excluded for integers.",
-        (),
-        flags=["--range"],
-        metavar="NAME=LOW:HIGH",
-    )
-    sizes: Sequence[str] = asked(
-        "Elements of a pointer argument.",
-        (),
-        flags=["--size"],
-        metavar="NAME=N",
-        unset="as its accesses reach",
-    )
-    include: Sequence[File] = asked("Folder of headers.", ())
-    others: Sequence[File] = asked(
-        "Further C file of the program, or a folder of them.", (), flags=["--source"]
-    )
-    define: Sequence[str] = asked("Macro of the program.", (), metavar="NAME=TEXT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelQuestion(SourceOptions, DesignQuestion):
+    """A program, or a folder of them, to label."""
+
     targets: Sequence[str] = asked("Those of cycles,area,power to compute.", (), metavar="LIST", unset="all")
     without: Sequence[str] = asked("Leave out area or power.", (), metavar="TARGET")
     on_step: Callable[[Path, str], None] | None = asked(
@@ -118,6 +108,22 @@ class PredictQuestion:
     data: Mapping[str, Any] | Path | None = asked(
         "JSON file with every argument, for models that read data.", None
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateQuestion(CalibrationOptions):
+    """A program on whose profiles a numeric language model is calibrated."""
+
+    file: File = asked("A C file.")
+    top: str = asked("Function that becomes hardware.")
+    options: Options = asked("Configuration of the hardware.", Options(), role="function")
+    model: str = asked(
+        "A numeric language model: NAME@ALIAS, or a folder of a trained one.", "numeric-lm-hls@champion"
+    )
+    specification: Path | None = asked(
+        "JSON input specification.", None, flags=["--inputs"], unset="that of each argument"
+    )
+    out: Path | None = asked("Write the calibrated model to this folder.", None, role="output folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +321,19 @@ class TrainQuestion:
     settings: Mapping[str, Any] | Sequence[str] = asked(
         "Option of training.", (), flags=["-o", "--option"], metavar="NAME=VALUE"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportQuestion:
+    """What an import of results of other tools, of labelled sources or of programs is told."""
+
+    kernels: Path | None = asked("JSON file of a database's kernels.", None, unset="the one beside it")
+    kernel: str | None = asked("Name for the rows of a report.", None, unset="its top function")
+    directives: Path | None = asked("JSON file with a report's directives.", None, unset="its own")
+    suite: str | None = asked(
+        "Name of the suite of sources or programs.", None, metavar="NAME", unset="the file's"
+    )
+    list: Path | None = asked("File with the programs of a folder, PATH or PATH:TOP a line.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

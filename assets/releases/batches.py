@@ -19,12 +19,12 @@ from assets.configuration import (
     read_parameters_file,
 )
 from assets.errors import FoundryError
-from assets.label_settings import Labelling, Synthesis
 from assets.releases.writing import unused_groups
 from assets.settings import MACHINE_GROUPS, Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
 from assets.suites import BY_SUITE, Shard, shards
+from pipelines.dataset.labelling import Labelling, Synthesis
 from pipelines.dataset.releases import (
     PARAMETERS_FILE,
     derived_tables,
@@ -141,7 +141,7 @@ def grow_configuration(
                 f"{name} must be at least that of the release ({present:g}) and at most {most:g}, "
                 f"got {share:g}"
             )
-        changed[group] = changed[group].model_copy(update={key: share})
+        changed[group] = replace(changed[group], **{key: share})
     if keeps_discarded:
         ast = configuration.ast
         changed["ast"] = ast.model_copy(update={"options": replace(ast.options, keep_discarded=True)})

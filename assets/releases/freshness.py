@@ -13,10 +13,11 @@ from assets.label_settings import label_options, target_of
 from assets.settings import Settings
 from assets.step import unchanged_rows
 from assets.steps import step_named
-from assets.steps.designs import configuration_space
 from assets.steps.network import Network
 from assets.steps.pragmas import present_explorations
 from pipelines.dataset.labelling import (
+    ConfigurationSpace,
+    Labelling,
     liberty_name,
     planned_ids,
 )
@@ -72,7 +73,7 @@ def _require_fresh_designs(settings: Settings) -> None:
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
         if (
             is_present
-            and TOOL in configuration_space(settings).tools
+            and TOOL in settings.group(Labelling).tools
             and own != _planned_designs(programs, settings)
         ):
             raise FoundryError(_STALE.format("designs", partition))
@@ -113,5 +114,7 @@ def _planned_designs(programs: Sequence[Any], settings: Settings) -> set[str]:
     """Return the ids of the designs of the engine that the configuration asks for."""
     chosen = {"liberty": liberty_name(target_of(settings)), "cache": settings.cache}
     return {
-        identity for p in programs for identity in planned_ids(p, configuration_space(settings), **chosen)
+        identity
+        for p in programs
+        for identity in planned_ids(p, settings.group(ConfigurationSpace), **chosen)
     }

@@ -29,7 +29,6 @@ from assets.settings import Settings
 from assets.shared_tables import publish_shards
 from assets.step import keep_written
 from assets.steps import step_named
-from assets.steps.designs import configuration_space
 from assets.steps.network import Network
 from assets.steps.pragmas import present_explorations, searches_version
 from pipelines.base.limited import reading
@@ -42,6 +41,7 @@ from pipelines.dataset.features import (
 )
 from pipelines.dataset.labelling import (
     CacheImport,
+    ConfigurationSpace,
     ProgramRows,
     has_present_labels,
     import_rows,
@@ -197,7 +197,7 @@ def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease)
             )
             import_rows(
                 labelled,
-                configuration_space(settings),
+                settings.group(ConfigurationSpace),
                 label_context(settings),
                 imported.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),

@@ -10,7 +10,7 @@ from importlib.metadata import version as package_version
 import polars as pl
 
 from assets.errors import FoundryError
-from assets.label_settings import Synthesis, label_options, target_of
+from assets.label_settings import label_options, target_of
 from assets.settings import Settings
 from assets.steps.pragmas import searches_version
 from pipelines.base.tools import ToolMissing
@@ -18,6 +18,7 @@ from pipelines.dataset.features import (
     feature_version,
 )
 from pipelines.dataset.labelling import (
+    Synthesis,
     has_present_labels,
     labels_version,
     library_name,

@@ -4,73 +4,53 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import FABRIC
-from assets.errors import FoundryError
 from assets.label_settings import label_options
-from assets.settings import CONFIGURATION_FOLDER, Group, GroupName, Listener, Settings
+from assets.settings import CONFIGURATION_FOLDER, Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
+from pipelines.fabric import MODEL_FAMILIES, PlacementGroup
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
-    from pipelines.fabric.dataset import PlacementGroup
+    from pipelines.fabric import Fabric
 
 FABRICS = CONFIGURATION_FOLDER / "fabric"
 
 
-class FabricGroup(Group):
-    """Placements of one kind; see pipelines.fabric.dataset.PlacementGroup for the fields."""
-
-    fabric: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "present"
-    families: tuple[str, ...] = ("gemm", "mlp", "mha", "ffn")
-    draws: Annotated[int, Field(ge=1)] = 1
-    placements: Annotated[int, Field(ge=1)] = 20
-    moves: Annotated[int, Field(ge=1)] = 1000
-    seed: int = 0
-
-
-class Placements(Group):
+class Placements(Groups[PlacementGroup]):
     """Groups of placements."""
 
-    groups: dict[GroupName, FabricGroup] = Field(default_factory=dict[str, FabricGroup])
 
+def fabric_of(group: PlacementGroup) -> Fabric:
+    """Read the description of the machine that a group names.
 
-def placement_groups(settings: Settings) -> dict[str, PlacementGroup]:
-    """Return the groups by name, in order.
-
-    Raises: FabricError: a value or a fabric is not acceptable.
+    Raises: FabricError: there is none, or it is not acceptable.
     """
-    from pipelines.fabric import read_fabric  # lazy import: takes 0.5 s
-    from pipelines.fabric.dataset import PlacementGroup
+    from pipelines.fabric import read_fabric  # lazy import: the engine, which the configuration does not need
 
-    return {
-        name: PlacementGroup(
-            name=name,
-            **{**group.model_dump(), "fabric": read_fabric(FABRICS / f"{group.fabric}.yaml")},
-        )
-        for name, group in settings.group(Placements).groups.items()
-    }
+    return read_fabric(FABRICS / f"{group.fabric}.yaml")
 
 
 def require_groups(settings: Settings) -> None:
-    """Check every group, before work begins.
+    """Check the machine of every group, before work begins.
 
-    Raises: FabricError: a value or a fabric is not acceptable.
+    Raises: FabricError: a fabric is not acceptable.
     """
-    if settings.group(Placements).groups:
-        placement_groups(settings)
+    for group in settings.group(Placements).groups.values():
+        fabric_of(group)
 
 
 def make_fabric(settings: Settings, partition: str, listen: Listener) -> Output:
     """Make the graphs of a group, their operations and edges, and their placements."""
     from pipelines.fabric.dataset import make_placements
 
+    group = settings.group(Placements).named(partition)
     tables = make_placements(
-        _group_named(settings, partition),
+        group,
+        fabric_of(group),
         cache=settings.cache,
         workers=label_options(settings).workers,
         on_progress=listen,
@@ -88,14 +68,8 @@ def make_fabric(settings: Settings, partition: str, listen: Listener) -> Output:
 def _version(settings: Settings, partition: str) -> str:
     from pipelines.fabric.dataset import group_key
 
-    return group_key(_group_named(settings, partition))
-
-
-def _group_named(settings: Settings, name: str) -> PlacementGroup:
-    groups = placement_groups(settings)
-    if name not in groups:
-        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
-    return groups[name]
+    group = settings.group(Placements).named(partition)
+    return group_key(group, fabric_of(group))
 
 
 def impossible_throughputs(file: CheckedFile) -> list[str]:
@@ -154,7 +128,6 @@ def split_layers(file: CheckedFile) -> list[str]:
 
 def split_graphs(file: CheckedFile) -> list[str]:
     """List equal graphs (but for names) in several folds, and graphs of models in any."""
-    from pipelines.fabric import MODEL_FAMILIES  # lazy import: takes 0.5 s
     from pipelines.fabric.features import graph_of_rows
 
     blocks = [row for row in file.rows if row["status"] == OK and row["family"] not in MODEL_FAMILIES]

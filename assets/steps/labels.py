@@ -22,14 +22,14 @@ from assets.engines import (
     VERILATOR,
     engine,
 )
-from assets.label_settings import Labelling, label_context, label_options
+from assets.label_settings import label_context, label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.designs import require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.dataset.features import control_class
-from pipelines.dataset.labelling import CROSS_CHECK_LIMITS, TARGETS, LabelTables, label_targets
+from pipelines.dataset.labelling import CROSS_CHECK_LIMITS, TARGETS, Labelling, LabelTables, label_targets
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 

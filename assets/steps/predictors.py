@@ -15,7 +15,7 @@ from pydantic import create_model, model_validator
 from assets.deployments import find_deployment, require_whole_registry
 from assets.engines import training_engine
 from assets.errors import FoundryError
-from assets.settings import MACHINE_GROUPS, Group, Listener, Settings, some_of
+from assets.settings import MACHINE_GROUPS, Group, Listener, Settings
 from assets.shared_tables import pull_tables
 from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
@@ -33,6 +33,7 @@ from models.registry import (
 )
 from models.tasks import TooFewRows
 from models.tracking import RegistryStore, training_loggers
+from pipelines.base.validation import some_of
 from pipelines.base.workers import Outcome, run_all
 from pipelines.schemas import PromotionRow
 

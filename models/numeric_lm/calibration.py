@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from models.base import PredictorError
+from models.calibration_options import CalibrationOptions
 from models.labelled import Query
 from models.numeric_lm.anchor import ProfileAnchor, design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, classes_of
@@ -46,48 +47,6 @@ from pipelines.schemas import DATA_KINDS, DRAWN, OK
 
 _BATCH_TOKENS = 16384
 _CYCLES_PLACE = TARGETS.index(CYCLES)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationOptions:
-    """How to calibrate.
-
-    Attributes:
-        rounds: of prediction, profile and update. inputs: profiled per round, at most.
-        unseen: inputs that are only scored, at most.
-        window: of the replay buffer; 1 updates from each profile at once. minibatch: of an update.
-        updates: per round. learning_rate: of AdamW.
-        beta, supervised, keep: see `preferences.preference_loss`; the paper has neither supervised nor keep.
-        anchored: answer with the ratio to a regression on the profiles, see `anchor`; at level hls only.
-        seed: of inputs and minibatches.
-    """
-
-    rounds: int = 5
-    inputs: int = 8
-    unseen: int = 32
-    window: int = 64
-    minibatch: int = 16
-    updates: int = 30
-    learning_rate: float = 5e-4
-    beta: float = 0.1
-    supervised: float = 1.0
-    keep: float = 1.0
-    anchored: bool = True
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse an option outside its range. Raises: ValueError."""
-        for name in ("rounds", "inputs", "unseen", "window", "minibatch", "updates"):
-            _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
-        for name in ("learning_rate", "beta"):
-            _require(name, getattr(self, name), getattr(self, name) > 0, "above 0")
-        for name in ("supervised", "keep"):
-            _require(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
-
-
-def _require(name: str, value: float, holds: bool, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
 
 
 class Environment(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, field
+from dataclasses import MISSING, Field, field
 from typing import Any
 
 MEMORY_DELAY_CYCLES = (1, 1000)
@@ -32,3 +32,19 @@ def asked(
     bounds = {"least": least, "most": most, "above": above}
     shown = {"choices": choices, "metavar": metavar, "unset": unset, "role": role}
     return field(default=default, metadata={"meaning": meaning, "flags": flags, **bounds, **shown})
+
+
+def require_bounds(declared: Field[Any], value: float) -> None:
+    """Refuse a value outside the bounds that its field declares.
+
+    Raises: ValueError: the option, the value and what is accepted.
+    """
+    least, most, above = (declared.metadata[name] for name in ("least", "most", "above"))
+    rules = {
+        f"at least {least}": least is None or value >= least,
+        f"above {above}": above is None or value > above,
+        f"at most {most}": most is None or value <= most,
+    }
+    for rule, holds in rules.items():
+        if not holds:
+            raise ValueError(f"{declared.name} out of range: {value!r}; accepted: {rule}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from pipelines.base.files import plain_json, shown
 
@@ -36,7 +37,9 @@ _ACCEPTED = {
     "too_long": "at most {max_length} items",
     "too_short": "at least {min_length} items",
     "tuple_type": "a list",
-    **dict.fromkeys(("dict_type", "model_attributes_type", "model_type"), "names and values"),
+    **dict.fromkeys(
+        ("dataclass_type", "dict_type", "model_attributes_type", "model_type"), "names and values"
+    ),
 }
 """What is accepted by pydantic's type of an error; others keep its message."""
 
@@ -48,8 +51,32 @@ def _whole(value: Any) -> Any:
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
+Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 """A whole number, also written as 1e9; strict models refuse text and truth values."""
+
+
+def some_of(choices: Sequence[str]) -> Any:
+    """Return a non-empty list of some of the choices, kept in their order and without repeats."""
+
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in names if name not in choices]
+        if unknown or not names:
+            raise ValueError(f"{', '.join(unknown) or 'none'}; accepted: some of {', '.join(choices)}")
+        return tuple(choice for choice in choices if choice in names)
+
+    return AfterValidator(check)
+
+
+def one_of(choices: Sequence[str]) -> Any:
+    """Return one of the choices."""
+
+    def check(name: str) -> str:
+        if name not in choices:
+            raise ValueError(f"{name}; accepted: {', '.join(choices)}")
+        return name
+
+    return AfterValidator(check)
 
 
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
@@ -74,7 +101,7 @@ def parse_json_model(content: bytes, model: type[M]) -> M:
     return model.model_validate_json(content, strict=True)
 
 
-def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path | str) -> str:
+def describe_invalid(error: ValidationError, model: type[Any], path: Path | str) -> str:
     """Describe the first problem: key, value and what is accepted; a rule of ours has its own words.
 
     An unknown key comes first, because a misspelt one is missing, too. The errors of an engine's own class
@@ -115,25 +142,50 @@ def _in_words(value: Any) -> str:
     return shown(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _keys(model: type[BaseModel], place: tuple[int | str, ...], *, needed: bool = False) -> list[str]:
+def _keys(model: type[Any], place: tuple[int | str, ...], *, needed: bool = False) -> list[str]:
     """Return the keys that a model has at a place, all or those without a default."""
-    kinds: list[Any] = [model]
+    kinds = [model]
     for part in place:
-        inner = [_inner(kind, part) for kind in kinds]
-        kinds = [kind for several in inner for kind in several]
-    fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}
-    return [name for name, field in fields.items() if not needed or field.is_required()]
+        kinds = [kind for outer in kinds for kind in _inner(outer, part)]
+    keys = (key for kind in kinds for key in keys_of(kind) if not needed or key.is_needed)
+    return list(dict.fromkeys(key.name for key in keys))
 
 
-def _inner(model: type[BaseModel], part: int | str) -> list[type[BaseModel]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key of a model or dataclass: its type, and whether it has no default."""
+
+    name: str
+    kind: Any
+    is_needed: bool
+
+
+def is_model(kind: Any) -> bool:
+    """Tell whether a type has keys: a model or a dataclass."""
+    return isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, BaseModel))
+
+
+def keys_of(model: type[Any]) -> list[Key]:
+    """Return the keys of a model or a dataclass, in the order of their declaration."""
+    if not is_dataclass(model):
+        declared = model.model_fields.items()
+        return [Key(name=name, kind=one.annotation, is_needed=one.is_required()) for name, one in declared]
+    kinds = get_type_hints(model)
+    return [
+        Key(name=one.name, kind=kinds[one.name], is_needed=one.default is one.default_factory is MISSING)
+        for one in fields(model)
+    ]
+
+
+def _inner(model: type[Any], part: int | str) -> list[type[Any]]:
     """Return the models behind a key of a model; a list's indices or a mapping's names share one."""
-    field = model.model_fields.get(part) if isinstance(part, str) else None
-    return [model] if field is None else list(_models(field.annotation))
+    kinds = [key.kind for key in keys_of(model) if key.name == part]
+    return list(_models(kinds[0])) if kinds else [model]
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+def _models(annotation: Any) -> Iterator[type[Any]]:
     if get_origin(annotation) is None:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if is_model(annotation):
             yield annotation
         return
     for argument in get_args(annotation):

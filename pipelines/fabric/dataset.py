@@ -14,9 +14,10 @@ from pipelines.base.tools import stopwatch
 from pipelines.base.workers import Outcome, ProgressCallback, run_all
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.evaluation import LEAST_SHARE, Measured, measure
-from pipelines.fabric.families import DRAWN, MODEL_FAMILIES, layer_operations
+from pipelines.fabric.families import layer_operations
 from pipelines.fabric.features import RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
+from pipelines.fabric.groups import MODEL_FAMILIES, PlacementGroup
 from pipelines.fabric.heuristic import HeuristicCost
 from pipelines.fabric.layers import Operation, cut
 from pipelines.fabric.machine import Fabric
@@ -43,32 +44,6 @@ _RANDOM_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementGroup:
-    """Placements of one kind.
-
-    Attributes:
-        draws: layers of each drawn family; a model's layer is one.
-        placements: of every graph. moves: of an annealing, at most.
-    """
-
-    name: str
-    fabric: Fabric
-    families: tuple[str, ...]
-    draws: int = 1
-    placements: int = 20
-    moves: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        accepted = (*DRAWN, *MODEL_FAMILIES)
-        for family in self.families:
-            if family not in accepted:
-                raise FabricError(f"unknown family: {family}; accepted: {', '.join(accepted)}")
-        if min(self.draws, self.placements, self.moves) < 1:
-            raise FabricError(f"too few draws, placements or moves in group {self.name}; accepted: 1 or more")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FabricTables:
     """Rows of a group, sorted by key."""
 
@@ -79,9 +54,12 @@ class FabricTables:
 
 
 def make_placements(
-    group: PlacementGroup, *, cache: ContentCache, workers: int, on_progress: ProgressCallback
+    group: PlacementGroup, fabric: Fabric, *, cache: ContentCache, workers: int, on_progress: ProgressCallback
 ) -> FabricTables:
-    """Place, route and simulate the graphs of a group; what does not fit or deadlocks is a row."""
+    """Place, route and simulate the graphs of a group; what does not fit or deadlocks is a row.
+
+    Args: fabric: the machine that the group names.
+    """
     draws = [
         (family, seed)
         for family in group.families
@@ -90,7 +68,7 @@ def make_placements(
     made = run_all(
         STEP,
         draws,
-        partial(_layer, group=group, cache=cache),
+        partial(_layer, group=group, fabric=fabric, cache=cache),
         workers=workers,
         in_threads=False,
         on_progress=on_progress,
@@ -107,45 +85,42 @@ def make_placements(
     )
 
 
-def group_key(group: PlacementGroup) -> str:
+def group_key(group: PlacementGroup, fabric: Fabric) -> str:
     """Return the hash of all that the rows of a group follow from."""
-    return content_hash(VERSION, {**_fields(group), "fabric": group.fabric.model_dump(mode="json")})
-
-
-def _fields(group: PlacementGroup) -> dict[str, Any]:
-    names = ("name", "families", "draws", "placements", "moves", "seed")
-    return {name: getattr(group, name) for name in names}
+    return content_hash(VERSION, asdict(group) | {"fabric": fabric.model_dump(mode="json")})
 
 
 _Rows = dict[str, list[dict[str, Any]]]
 
 
-def _layer(draw: tuple[str, int], *, group: PlacementGroup, cache: ContentCache) -> Outcome[_Rows]:
+def _layer(
+    draw: tuple[str, int], *, group: PlacementGroup, fabric: Fabric, cache: ContentCache
+) -> Outcome[_Rows]:
     """Return the rows of one layer, from the cache where it has them."""
     family, seed = draw
-    fabric = group.fabric.model_dump(mode="json")
-    key = content_hash(VERSION, fabric, family, seed, group.name, group.placements, group.moves, group.seed)
-    rows: _Rows = cache.cached(_KIND, key, lambda: _make_layer(family, seed, group, cache), dict)
+    machine = fabric.model_dump(mode="json")
+    key = content_hash(VERSION, machine, family, seed, group.name, group.placements, group.moves, group.seed)
+    rows: _Rows = cache.cached(_KIND, key, lambda: _make_layer(family, seed, group, fabric, cache), dict)
     failed = any(row["status"] != OK for row in rows["graphs"])
     return Outcome(result=rows, failed=failed, name=f"{family} {seed}")
 
 
-def _make_layer(family: str, seed: int, group: PlacementGroup, cache: ContentCache) -> _Rows:
+def _make_layer(family: str, seed: int, group: PlacementGroup, fabric: Fabric, cache: ContentCache) -> _Rows:
     operations = layer_operations(family, seed)
     layer = layer_hash(operations)
     rows: _Rows = {"graphs": [], "nodes": [], "edges": [], "placements": []}
     name = family if family in MODEL_FAMILIES else f"{family}_{seed:04d}"
     try:
-        graphs = cut(name, operations, group.fabric)
+        graphs = cut(name, operations, fabric)
     except FabricError as error:
-        rows["graphs"].append(_infeasible_row(family, name, layer, operations, group, str(error)))
+        rows["graphs"].append(_infeasible_row(family, name, layer, operations, group, fabric, str(error)))
         return rows
     for graph in graphs:
-        row = _graph_row(family, layer, graph, group)
+        row = _graph_row(family, layer, graph, group, fabric)
         rows["graphs"].append(asdict(row))
-        rows["nodes"] += _node_rows(row.graph_id, graph, group.fabric)
+        rows["nodes"] += _node_rows(row.graph_id, graph, fabric)
         rows["edges"] += _edge_rows(row.graph_id, graph)
-        rows["placements"] += _placement_rows(row.graph_id, graph, group, cache)
+        rows["placements"] += _placement_rows(row.graph_id, graph, group, fabric, cache)
     return rows
 
 
@@ -160,14 +135,14 @@ def fold_of(layer: str) -> int:
     return int(layer[:8], 16) % FOLDS
 
 
-def _graph_row(family: str, layer: str, graph: Graph, group: PlacementGroup) -> FabricGraphRow:
+def _graph_row(
+    family: str, layer: str, graph: Graph, group: PlacementGroup, fabric: Fabric
+) -> FabricGraphRow:
     return FabricGraphRow(
-        graph_id=content_hash(
-            _ID_VERSION, group.fabric.model_dump(mode="json"), graph.model_dump(mode="json")
-        ),
+        graph_id=content_hash(_ID_VERSION, fabric.model_dump(mode="json"), graph.model_dump(mode="json")),
         group=group.name,
-        fabric=group.fabric.name,
-        configuration=group.fabric.model_dump_json(),
+        fabric=fabric.name,
+        configuration=fabric.model_dump_json(),
         family=family,
         layer=layer,
         fold=fold_of(layer),
@@ -177,18 +152,24 @@ def _graph_row(family: str, layer: str, graph: Graph, group: PlacementGroup) -> 
         node_count=len(graph.nodes),
         edge_count=len(graph.edges),
         stage_count=max(node.stage for node in graph.nodes) + 1,
-        slowest_cycles=slowest_cycles(graph, group.fabric),
+        slowest_cycles=slowest_cycles(graph, fabric),
     )
 
 
 def _infeasible_row(
-    family: str, name: str, layer: str, operations: Sequence[Operation], group: PlacementGroup, reason: str
+    family: str,
+    name: str,
+    layer: str,
+    operations: Sequence[Operation],
+    group: PlacementGroup,
+    fabric: Fabric,
+    reason: str,
 ) -> dict[str, Any]:
     row = FabricGraphRow(
-        graph_id=content_hash(_ID_VERSION, group.fabric.model_dump(mode="json"), name, layer),
+        graph_id=content_hash(_ID_VERSION, fabric.model_dump(mode="json"), name, layer),
         group=group.name,
-        fabric=group.fabric.name,
-        configuration=group.fabric.model_dump_json(),
+        fabric=fabric.name,
+        configuration=fabric.model_dump_json(),
         family=family,
         layer=layer,
         fold=fold_of(layer),
@@ -236,18 +217,18 @@ def _edge_rows(graph_id: str, graph: Graph) -> list[dict[str, Any]]:
 
 
 def _placement_rows(
-    graph_id: str, graph: Graph, group: PlacementGroup, cache: ContentCache
+    graph_id: str, graph: Graph, group: PlacementGroup, fabric: Fabric, cache: ContentCache
 ) -> list[dict[str, Any]]:
     begin = stopwatch()
     schedules = _draw_schedules(group, random.Random(f"{graph_id} {group.seed}"))  # noqa: S311 - a draw
-    heuristic = HeuristicCost(graph, group.fabric)
-    annealed = anneal(graph, group.fabric, heuristic, schedules, seed=int(graph_id[:8], 16) + group.seed)
+    heuristic = HeuristicCost(graph, fabric)
+    annealed = anneal(graph, fabric, heuristic, schedules, seed=int(graph_id[:8], 16) + group.seed)
     estimates = heuristic.throughput(annealed.units)
     engine_folder = cache.folder / _ENGINES
-    results = measure(graph, group.fabric, annealed.units.tolist(), engine_folder=engine_folder)
+    results = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
     wall_s = (stopwatch() - begin) / len(results)
     return [
-        _placement_row(graph_id, group.fabric, schedules[n], annealed, n, result, float(estimates[n]), wall_s)
+        _placement_row(graph_id, fabric, schedules[n], annealed, n, result, float(estimates[n]), wall_s)
         for n, result in enumerate(results)
     ]
 

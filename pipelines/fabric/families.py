@@ -16,8 +16,6 @@ from pipelines.fabric.machine import Fabric
 
 BERT_SIZES = {"width": 1024, "heads": 16, "hidden": 4096}
 GPT_SIZES = {"width": 1600, "heads": 25, "hidden": 6400}
-TRAINING_FAMILIES = ("gemm", "mlp", "mha", "ffn")
-MODEL_FAMILIES = ("bert_large", "gpt2_xl")
 
 
 class Layer:

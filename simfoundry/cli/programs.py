@@ -11,9 +11,7 @@ import click
 
 from simfoundry import asking
 from simfoundry.cli.options import (
-    OUTPUT_FOLDER,
     PATH,
-    Finite,
     answer_json,
     as_json_option,
     configuration_options,
@@ -23,7 +21,7 @@ from simfoundry.cli.options import (
     option,
     options_of,
 )
-from simfoundry.questions import LabelQuestion, Options, PragmaQuestion, PredictQuestion
+from simfoundry.questions import CalibrateQuestion, LabelQuestion, Options, PragmaQuestion, PredictQuestion
 
 
 @listed("Programs", memory_gib=4, resumes=True)
@@ -119,32 +117,20 @@ def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
 @listed("Programs", memory_gib=4)
 @click.command()
 @click.argument("file", type=PATH)
-@option(PredictQuestion, "top", required=True, show_default=False)
+@option(CalibrateQuestion, "top")
 @configuration_options
-@click.option(
-    "--model",
-    default="numeric-lm-hls@champion",
-    show_default=True,
-    help="A numeric language model: NAME@ALIAS, or a folder of a trained one.",
+@options_of(
+    CalibrateQuestion,
+    *("model", "specification", "rounds", "inputs", "unseen", "window", "beta", "seed", "out"),
 )
-@click.option("--inputs", type=PATH, help="JSON input specification.", show_default="that of each argument")
-@click.option("--rounds", default=5, show_default=True, help="Rounds of prediction, profile and update.")
-@click.option("--per-round", default=8, show_default=True, help="Inputs profiled per round.")
-@click.option("--unseen", default=32, show_default=True, help="Inputs that are scored and not learned.")
-@click.option("--window", default=64, show_default=True, help="Profiles in the replay buffer.")
-@click.option("--beta", default=0.1, show_default=True, type=Finite(), help="Weight of the preference loss.")
-@click.option("--seed", default=0, show_default=True, help="Seed of inputs and minibatches.")
-@click.option("--out", type=OUTPUT_FOLDER, help="Write the calibrated model to this folder.")
 @as_json_option
 @explained
 def calibrate(as_json: bool, **options: Any) -> None:
     """Calibrate predicted cycles on profiles of one C program, and score unseen inputs."""
-    from simfoundry.commands.calibrate import calibrate_file, calibration_text
+    from simfoundry.commands.calibrate import answer_calibrate, calibration_text
 
-    names = {"rounds": "rounds", "per_round": "inputs", "unseen": "unseen", "window": "window"}
-    names |= {"beta": "beta", "seed": "seed"}
-    settings = {name: options.pop(option) for option, name in names.items()}
-    answer = calibrate_file(clock=options.pop("clock_ns"), **options, settings=settings)
+    configuration = _configuration(options)
+    answer = answer_calibrate(CalibrateQuestion(options=configuration, **options))
     if as_json:
         answer_json(answer)
     else:

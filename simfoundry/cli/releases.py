@@ -28,7 +28,7 @@ from simfoundry.cli.options import (
     option,
     options_of,
 )
-from simfoundry.questions import TrainQuestion
+from simfoundry.questions import ImportQuestion, TrainQuestion
 
 if TYPE_CHECKING:
     from models.conformance import Finding
@@ -328,15 +328,7 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
 @listed("Releases", memory_gib=4)
 @click.command("import")
 @click.argument("path", type=PATH)
-@click.option(
-    "--kernels", type=PATH, help="JSON file of a database's kernels.", show_default="the one beside it"
-)
-@click.option("--kernel", help="Name for the rows of a report.", show_default="its top function")
-@click.option("--directives", type=PATH, help="JSON file with a report's directives.", show_default="its own")
-@click.option(
-    "--suite", metavar="NAME", help="Name of the suite of sources or programs.", show_default="the file's"
-)
-@click.option("--list", type=PATH, help="File with the programs of a folder, PATH or PATH:TOP a line.")
+@options_of(ImportQuestion)
 @as_json_option
 @explained
 def import_command(path: Path, as_json: bool, **options: Any) -> None:
@@ -347,7 +339,7 @@ def import_command(path: Path, as_json: bool, **options: Any) -> None:
     folder with reports below, or a .csv or .parquet table of sources, directives and labels, which
     becomes a suite that predictors train on. So does a folder of C programs, which are labelled here.
     """
-    from simfoundry.commands.release import ImportQuestion, import_path, import_text
+    from simfoundry.commands.release import import_path, import_text
 
     answer = import_path(path, ImportQuestion(**options))
     if as_json:

@@ -11,49 +11,47 @@ from assets.errors import FoundryError
 from models.model_files import model_bytes, require_model_folder, write_folder
 from pipelines.base.files import read_bounded
 from simfoundry.commands.predict import opened_model, question_of
+from simfoundry.questions import CalibrateQuestion
 
 _SPECIFICATION_LIMIT_BYTES = 1 << 20
 
 
-def calibrate_file(
-    *,
-    file: Path,
-    top: str,
-    directives: Path | None,
-    memory_delay: int,
-    clock: float,
-    model: str,
-    inputs: Path | None,
-    out: Path | None,
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
+def answer_calibrate(question: CalibrateQuestion) -> dict[str, Any]:
     """Calibrate a numeric language model on a C file under one configuration.
 
-    Args:    model: NAME@ALIAS, or a folder of a trained one. inputs: JSON input specification to draw from.
-             out: folder of the calibrated model. settings: of `CalibrationOptions`.
     Returns: errors on unseen inputs before and after, and of each round.
-    Raises:  FoundryError: the model is another one, or an option is out of range. ProgramError, HlsError,
-             PredictorError: the program or its inputs are not acceptable.
+    Raises:  FoundryError: the model is another one. ProgramError, HlsError, PredictorError: the program or
+             its inputs are not acceptable.
     """
+    out, hardware = question.out, question.options
     if out is not None:
         require_model_folder(out)
     query = question_of(
-        file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=None
+        file=Path(question.file),
+        top=question.top,
+        directives=hardware.directives,
+        memory_delay=hardware.memory_delay,
+        clock=hardware.clock_ns,
+        data=None,
     )
-    if inputs is not None:
+    if question.specification is not None:
         content = read_bounded(
-            inputs, what="input specification", most_bytes=_SPECIFICATION_LIMIT_BYTES, error=FoundryError
+            question.specification,
+            what="input specification",
+            most_bytes=_SPECIFICATION_LIMIT_BYTES,
+            error=FoundryError,
         )
         query = replace(query, inputs=content.decode("utf-8", "replace"))
-    with opened_model(model) as (spec, predictor):
+    with opened_model(question.model) as (spec, predictor):
         if spec.package != "numeric_lm":
             raise FoundryError(f"only the numeric language model calibrates, not {spec.name}")
-        from models.numeric_lm.calibration import CalibrationOptions, calibrate
+        from models.numeric_lm.calibration import calibrate  # lazy import: loads a learning framework
 
-        report = calibrate(predictor, query, CalibrationOptions(**settings))
+        report = calibrate(predictor, query, question)
         if out is not None:
             write_folder(out, model_bytes(spec.name, predictor.files))
-    return {"file": str(file), "model": model, **asdict(report), "folder": None if out is None else str(out)}
+    answer = {"file": str(question.file), "model": question.model, **asdict(report)}
+    return {**answer, "folder": None if out is None else str(out)}
 
 
 def calibration_text(answer: Mapping[str, Any]) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from assets.label_settings import default_label_settings, label_context, label_options, read_unit_limits
+from assets.label_settings import default_label_settings, label_context, label_options
 from assets.settings import Settings
-from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
+from assets.user_programs import argument_sizes, read_directives, read_user_program
 from pipelines.base.identity import text_sha256
 from pipelines.c import HlsError, read_interface
 from pipelines.c.signature import DataSet
@@ -23,6 +23,7 @@ from pipelines.dataset.labelling import (
     LabelledDesign,
     label_design,
     liberty_name,
+    read_unit_limits,
     require_tools,
     rtl_of,
 )
@@ -195,13 +196,11 @@ class _Labeller:
     """Labels files under one configuration.
 
     Attributes:
-        source: what belongs to a program beside its file.
         targets: of `TARGETS`, those that are computed; cycles always.
         siblings: files of the same folder define what a file calls and lacks.
     """
 
     question: LabelQuestion
-    source: SourceOptions
     targets: tuple[str, ...]
     target: Target
     configuration: HlsOptions
@@ -229,7 +228,6 @@ class _Labeller:
             require_folder(Path(question.report))
         return cls(
             question=question,
-            source=_source_options(question),
             targets=chosen_targets(question.targets, question.without),
             target=target,
             configuration=configuration,
@@ -238,12 +236,13 @@ class _Labeller:
 
     def entries(self, file: Path) -> list[dict[str, Any]]:
         self.announce(file, "high-level synthesis")
-        source = self.source
+        source = self.question
         if self.siblings:
             source = replace(
                 source, include=(file.parent, *source.include), others=(*source.others, file.parent)
             )
-        program = read_user_program(file, self.question.top, options=source)
+        text = str(source.source) if is_text(source.source) else None
+        program = read_user_program(file, source.top, options=source, text=text)
         values = self.question.data
         data = None if values is None else _data(program, file, values)
         return [
@@ -261,7 +260,7 @@ class _Labeller:
         context = label_context(self.settings)
         targets = self.targets
         mapped = "area" in targets or "power" in targets
-        options = replace(context.options, synthesis=mapped, power="power" in targets)
+        options = replace(context.options, mapped=mapped, power="power" in targets)
         return replace(context, target=self.target, options=options, on_tool=partial(self.announce, file))
 
     def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
@@ -298,17 +297,6 @@ class _Labeller:
             return self.entries(file)
         except (HlsError, ProgramError) as error:
             return [{"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}]
-
-
-def _source_options(question: LabelQuestion) -> SourceOptions:
-    return SourceOptions(
-        define=tuple(question.define),
-        include=tuple(map(Path, question.include)),
-        others=tuple(map(Path, question.others)),
-        ranges=tuple(question.ranges),
-        sizes=tuple(question.sizes),
-        text=str(question.source) if is_text(question.source) else None,
-    )
 
 
 def is_due_to_values(labelled: LabelledDesign) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from assets.user_programs import SourceOptions, read_user_program
+from assets.source_options import SourceOptions
+from assets.user_programs import read_user_program
 from pipelines.base.cache import ContentCache
 from pipelines.c import Directive, directives_json
 from pipelines.pragmas import Configuration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
@@ -252,7 +252,7 @@ def question_of(
     *,
     file: Path,
     top: str | None,
-    directives: Path | None,
+    directives: Path | Sequence[Mapping[str, Any]] | None,
     memory_delay: int,
     clock: float,
     unsafe_math: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +21,13 @@ from pipelines.base.identity import canonical_json
 from pipelines.base.limited import reading
 from pipelines.dataset.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.questions import ImportQuestion
 
 REPORT_NAME = "csynth.xml"
 DIRECTIVES_LIMIT_BYTES = 1 << 20
 DIFFERENCES_SHOWN = 5
 REASONS_SHOWN = 20
 MEBIBYTE = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportQuestion:
-    """Options of an import of vendor results.
-
-    Attributes:
-        kernels: JSON file of the kernels of a database; None for the one beside it, if any.
-        kernel: name for a report's rows; directives: JSON file with a report's directives.
-        suite: name of the suite of labelled sources or of programs; None for that of the file or folder.
-        list: file with the programs of a folder, a line each.
-    """
-
-    kernels: Path | None = None
-    kernel: str | None = None
-    directives: Path | None = None
-    suite: str | None = None
-    list: Path | None = None
 
 
 def release_project(

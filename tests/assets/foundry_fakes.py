@@ -16,7 +16,8 @@ from pipelines.base.identity import content_hash
 from pipelines.base.workers import Progress
 from pipelines.dataset.features import FeatureTables
 from pipelines.dataset.labelling import DesignTables, LabelTables
-from pipelines.fabric.dataset import FabricTables, PlacementGroup
+from pipelines.fabric import Fabric, PlacementGroup
+from pipelines.fabric.dataset import FabricTables
 from pipelines.network.runs import NetworkTables, RunGroup
 from pipelines.pragmas.search import exploration_ids
 from pipelines.rtl.reuse.dataset import SimulationGroup
@@ -276,7 +277,7 @@ def _tell(on_progress: Callable[[Progress], None], step: str, total: int = 1) ->
 def plan_designs(
     programs: Sequence[ProgramRow], space: Any, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> DesignTables:
-    designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delays]
+    designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delay]
     _tell(on_progress, "designs", len(designs))
     outcome = '{"kind":"pipeline","loop":"L0"}'
     return DesignTables(
@@ -349,11 +350,11 @@ def simulate_runs(group: RunGroup, *, on_progress: Callable[[Progress], None], *
 
 
 def make_placements(
-    group: PlacementGroup, *, on_progress: Callable[[Progress], None], **_: Any
+    group: PlacementGroup, machine: Fabric, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> FabricTables:
     _tell(on_progress, "fabric")
     graph = {"graph_id": content_hash(group.name)}
-    fabric = {"fabric": group.fabric.name, "configuration": group.fabric.model_dump_json()}
+    fabric = {"fabric": machine.name, "configuration": machine.model_dump_json()}
     nodes = (("gemm", "compute"), ("buffer", "memory"))
     return FabricTables(
         graphs=[make_row("fabric_graphs", **graph, **fabric, group=group.name, layer=graph["graph_id"])],

@@ -16,9 +16,9 @@ from assets.configuration import (
 )
 from assets.deployments import local_deployment
 from assets.errors import FoundryError
-from assets.label_settings import Hls, Labelling, Synthesis, default_label_settings
+from assets.label_settings import default_label_settings
 from assets.settings import CONFIGURATION_FOLDER, Cluster, Run
-from pipelines.dataset.labelling import SLOTTED
+from pipelines.dataset.labelling import SLOTTED, ConfigurationSpace, Labelling, Synthesis
 
 
 def test_smoke_is_the_default_and_makes_128_designs() -> None:
@@ -38,7 +38,7 @@ def test_label_settings_are_the_default_ones_and_follow_the_files(
     composed = compose_configuration([])
     for _ in range(2):  # composed, then from the cache
         settings = default_label_settings(deployment)
-        for kind in (Hls, Synthesis, Labelling, Run):
+        for kind in (ConfigurationSpace, Synthesis, Labelling, Run):
             assert settings.group(kind) == composed.group(kind)
     folder = shutil.copytree(CONFIGURATION_FOLDER, tmp_path / "conf")
     monkeypatch.setattr(composition, "CONFIGURATION_FOLDER", folder)

@@ -11,15 +11,17 @@ from invoking import invoke
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.user_programs import SourceOptions, read_user_program
+from assets.source_options import SourceOptions
+from assets.user_programs import read_user_program
 from pipelines.base.cache import ContentCache
 from pipelines.c import HlsError, read_interface
-from pipelines.dataset.labelling import LabelContext, LabelOptions, label_design
+from pipelines.dataset.labelling import LabelContext, label_design
 from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
 from pipelines.silicon.synthesis import Target, find_liberty
 from simfoundry.commands.label import chosen_targets, explained_reason
+from tests.support.labelling import label_options
 
 TAKEN = '#include "size.h"\nint twice(int);\nint take(int a[N], int n)\n{\n  return a[n] + twice(n);\n}\n'
 
@@ -197,7 +199,7 @@ def test_an_object_that_starts_infinite_is_labelled(tmp_path: Path) -> None:
     )
     context = LabelContext(
         cache=ContentCache(folder=tmp_path / "cache"),
-        options=LabelOptions(synthesis=False, power=False, audit_fraction=0.0),
+        options=label_options(mapped=False, power=False, audit_fraction=0.0),
         target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
     )
     labelled = label_design(read_user_program(file, "f"), HlsOptions(), context)
@@ -211,7 +213,7 @@ def test_a_limit_of_time_says_what_was_done_before(tmp_path: Path) -> None:
     (tmp_path / "add.c").write_text("int add(int a, int b) { return a + b; }\n")
     context = LabelContext(
         cache=ContentCache(folder=tmp_path / "cache"),
-        options=LabelOptions(workers=1, synthesis=False, power=False, audit_fraction=0.0),
+        options=label_options(workers=1, mapped=False, power=False, audit_fraction=0.0),
         target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
     )
     labelled = label_design(read_user_program(tmp_path / "add.c", None), HlsOptions(), context)

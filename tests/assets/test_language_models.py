@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from assets import language_models
 from assets.configuration import compose_configuration
@@ -13,17 +14,19 @@ from assets.deployments import local_deployment
 from assets.errors import FoundryError
 from assets.language_models import (
     make_variants,
+    options_in_keys,
     parents_of,
     provider_of,
     read_prompt,
     remember_variants,
     usage_notes,
 )
-from assets.settings import Settings, ignore_progress
+from assets.settings import CONFIGURATION_FOLDER, Settings, ignore_progress
 from models.folder_lm import FolderProvider, check_folder
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
 from models.smollm2 import SmolOptions, SmolProvider
+from pipelines.base.identity import content_hash
 from pipelines.programs import ProgramError
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
@@ -75,6 +78,20 @@ def test_parents_are_the_programs_of_the_configuration(tmp_path: Path) -> None:
     assert (ast.name, ast.count, ast.weight) == ("ast", 7, 0.0)
     assert ast.program(3).name == "ast_00003"
     assert dataflow.program(1).name == "dataflow-3-1"
+
+
+def test_keys_stand_in_the_order_of_the_file() -> None:
+    keys = list(yaml.safe_load((CONFIGURATION_FOLDER / "llm" / "default.yaml").read_text()))
+    assert list(compose_configuration([]).model_dump(mode="json")["llm"]) == keys
+
+
+def test_options_of_the_stage_have_the_recorded_hash() -> None:
+    """Another key would ask the model again: replies of released programs are in no table."""
+    few = compose_configuration(["llm.count=3", "llm.prices.prompt_million=1", "llm.provider=smollm2"]).llm
+    assert content_hash(options_in_keys(few)) == "bf25fcbdfc6bbb9d8d6b805e792ea621"
+    check = CheckLimits(timeout_s=5.0, data_seeds=(0,))
+    other = replace(few, count=7, seed=2, attempts=4, most_failures=3, check=check)
+    assert content_hash(options_in_keys(other)) == "614c1984b682328b7c893afce7323d24"
 
 
 def test_prompts_of_the_configuration_are_there() -> None:

@@ -19,13 +19,14 @@ import simfoundry as sf
 from pipelines.base.cache import ContentCache
 from pipelines.c import parse_directives
 from pipelines.dataset.features import DesignEstimate
-from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.dataset.labelling import ToolContext, count_design
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import PragmaError
 from pipelines.programs import program_from_file
 from simfoundry.cli import simfoundry
 from simfoundry.commands.pragmas import answer_pragmas, pragma_json, pragma_text
 from simfoundry.questions import PragmaQuestion
+from tests.support.labelling import label_options
 
 LOWER = """\
 void lower(float A[32][32], float x[32])
@@ -436,7 +437,7 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
         transforms=TransformOptions(unsafe_math=True),
         directives=parse_directives(json.dumps(answer["directives"])),
     )
-    labels = LabelOptions(power=False, audit_fraction=0.0)
+    labels = label_options(power=False, audit_fraction=0.0)
     again = count_design(
         program, options, ToolContext(cache=ContentCache(folder=project / "other"), options=labels)
     )

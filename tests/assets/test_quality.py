@@ -257,7 +257,7 @@ def test_powers_may_lack_where_they_were_not_asked_for(made: Settings) -> None:
     design = _rows(made, "designs")[0]
     of_another_tool = make_run(design, engine="bambu", power_status=None, power_mw=None)
     assert unknown_powers(_rewritten(made, "runs", [of_another_tool])) == []
-    labelling = made.configuration.labelling.model_copy(update={"power": False})
+    labelling = replace(made.configuration.labelling, power=False)
     without = replace(made, configuration=made.configuration.model_copy(update={"labelling": labelling}))
     unasked = make_run(design, engine=ENGINE, power_status=None, power_mw=None)
     assert unknown_powers(_rewritten(without, "runs", [unasked])) == []
@@ -294,7 +294,7 @@ def test_a_label_of_cycles_alone_must_be_outside_the_sample(made: Settings) -> N
     )
     others = [make_label(design), make_label(design, tool="synth_xilinx", area_um2=None, cell_count=None)]
     assert labels_without_figures(_rewritten(made, "labels", others)) == []
-    synthesis = made.configuration.synthesis.model_copy(update={"fraction": 0.0})
+    synthesis = replace(made.configuration.synthesis, fraction=0.0)
     few = replace(made, configuration=made.configuration.model_copy(update={"synthesis": synthesis}))
     _rewritten(few, "designs", [replace(design, suite="ast")])
     assert labels_without_figures(_rewritten(few, "labels", [alone])) == []

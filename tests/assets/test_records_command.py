@@ -15,8 +15,7 @@ from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
 from assets.steps import records as records_step
 from assets.steps import step_named
-from assets.steps.designs import configuration_space
-from pipelines.dataset.labelling import MappingSampling
+from pipelines.dataset.labelling import ConfigurationSpace
 from pipelines.dataset.records import read_records
 from pipelines.schemas import read_table, table_spec, write_table
 
@@ -99,19 +98,13 @@ def test_records_rejects_another_suffix(made: Settings, tmp_path: Path) -> None:
 
 
 def test_the_configuration_says_how_mappings_are_sampled(settings: Settings) -> None:
-    assert configuration_space(settings).sampling is None
+    grid = settings.group(ConfigurationSpace)
+    assert (grid.sampling, grid.write_delays, grid.drawn_clocks_ns) == ("grid", (2, 10), (10.0,))
     overrides = ["hls.sampling=latin_hypercube", "hls.samples=6", "hls.seed=3", "hls.clock_periods_ns=[5,10]"]
-    sampled = Settings(
-        configuration=compose_configuration([*overrides, "hls.write_delay=4"]), deployment=settings.deployment
-    )
-    assert configuration_space(sampled).sampling == MappingSampling(
-        count=6,
-        seed=3,
-        read_delays=(2, 5, 10, 15),
-        write_delays=(4,),
-        clock_periods_ns=(5.0, 10.0),
-        added_cells_limit=4000,
-    )
+    sampled = compose_configuration([*overrides, "hls.write_delay=4"]).group(ConfigurationSpace)
+    assert (sampled.samples, sampled.seed) == (6, 3)
+    assert (sampled.memory_delay, sampled.write_delays) == ((2, 5, 10, 15), (4,))
+    assert sampled.drawn_clocks_ns == (5.0, 10.0)
 
 
 @pytest.mark.parametrize(

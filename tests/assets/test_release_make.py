@@ -113,7 +113,7 @@ def by_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
-        alone = {d.design_id for d in designs if not is_synthesised(d, 0, context.options)}
+        alone = {d.design_id for d in designs if not is_synthesised(d, 0, context.options.synthesis)}
         unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
         labels = [replace(r, **unknown) if r.design_id in alone else r for r in made.labels]
         return replace(made, labels=labels)

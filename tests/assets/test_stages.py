@@ -14,7 +14,7 @@ from assets.overview import environment_problems
 from assets.settings import Settings, ignore_progress
 from assets.step import count_failures
 from assets.steps import STEPS, check_tables, step_named, steps_of
-from assets.steps.designs import configuration_space
+from pipelines.dataset.labelling import ConfigurationSpace
 from pipelines.programs import kernel_programs
 from pipelines.schemas import SchemaError, TableSpec, read_table, table_path, table_spec
 
@@ -65,8 +65,8 @@ def test_a_step_writes_the_same_bytes_again(settings: Settings, engines: Any) ->
 
 
 def test_engines_are_given_what_the_configuration_says(settings: Settings) -> None:
-    assert configuration_space(settings).memory_delays == (2, 10)
-    assert configuration_space(settings).pipeline == (False,)
+    assert settings.group(ConfigurationSpace).memory_delay == (2, 10)
+    assert settings.group(ConfigurationSpace).pipeline == (False,)
     assert label_options(settings).workers == 1
     assert label_options(settings).data_seeds == (0,)
     assert settings.cache.folder == settings.deployment.cache_dir
@@ -74,7 +74,9 @@ def test_engines_are_given_what_the_configuration_says(settings: Settings) -> No
 
 def test_a_long_reason_keeps_what_blames_the_machine(settings: Settings) -> None:
     programs = kernel_programs(suites=("stencil",), sizes=("small",))
-    design = plan_designs(programs, configuration_space(settings), on_progress=ignore_progress).designs[0]
+    design = plan_designs(programs, settings.group(ConfigurationSpace), on_progress=ignore_progress).designs[
+        0
+    ]
     reason = f"a netlist is no JSON: {'x' * 100} at (); No space left on device: 0 bytes"
     failures = count_failures("labels", [make_label(design, status="tool_error", reason=reason)])
     assert environment_problems(failures) == [f"1 labels failed: {reason[:100]} ... No space left"]
@@ -82,7 +84,9 @@ def test_a_long_reason_keeps_what_blames_the_machine(settings: Settings) -> None
 
 def test_failures_are_counted_by_table_status_and_reason(settings: Settings) -> None:
     programs = kernel_programs(suites=("stencil",), sizes=("small",))
-    design = plan_designs(programs, configuration_space(settings), on_progress=ignore_progress).designs[0]
+    design = plan_designs(programs, settings.group(ConfigurationSpace), on_progress=ignore_progress).designs[
+        0
+    ]
     rows = [
         make_label(design),
         make_label(design, status="timeout", reason="yosys  must end\nin 5 s"),

@@ -27,13 +27,14 @@ from assets.settings import Cluster
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 from pipelines.base.workers import Outcome, fanning_out, run_all
-from pipelines.dataset.labelling import LabelContext, LabelOptions, label_designs
+from pipelines.dataset.labelling import LabelContext, label_designs
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.dataset.releases import open_release
 from pipelines.schemas import OK, DesignRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.harness import ROOT, options_parser, print_header, print_machine, print_row
 from tests.benchmarks.recording import add_record_option, record
+from tests.support.labelling import label_options
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 from ray_nodes import ray_cluster
@@ -70,7 +71,7 @@ def label_all(
         context = LabelContext(
             target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
             cache=ContentCache(folder=Path(folder)),
-            options=LabelOptions(workers=NODES, audit_fraction=0.0, cross_check_fraction=0.0),
+            options=label_options(workers=NODES, audit_fraction=0.0, cross_check_fraction=0.0),
         )
         start = time.perf_counter()
         with nullcontext() if fanout is None else fanning_out(fanout):

@@ -27,13 +27,14 @@ from assets.settings import Cluster
 from assets.steps import step_named
 from pipelines.base.cache import ContentCache
 from pipelines.base.workers import fanning_out, run_all
-from pipelines.dataset.labelling import LabelContext, LabelOptions
+from pipelines.dataset.labelling import LabelContext
 from pipelines.dataset.labelling.label import label_compiled
 from pipelines.schemas import table_spec
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.cluster_efficiency import do_nothing, drawn_designs
 from tests.benchmarks.harness import ROOT, options_parser, print_header, print_machine, print_row, processor_s
 from tests.benchmarks.recording import add_record_option, record
+from tests.support.labelling import label_options
 
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 from ray_nodes import ray_cluster
@@ -88,7 +89,7 @@ def measure_designs(release: Path, count: int) -> dict[str, Value]:
         context = LabelContext(
             target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
             cache=ContentCache(folder=Path(folder)),
-            options=LabelOptions(audit_fraction=0.0, cross_check_fraction=0.0),
+            options=label_options(audit_fraction=0.0, cross_check_fraction=0.0),
         )
         items = [(by_id[design.program_id], design) for design in designs]
         before = processor_s()

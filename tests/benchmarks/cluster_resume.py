@@ -31,9 +31,7 @@ from pipelines.base.sealing import SealedStore
 from pipelines.base.workers import Progress
 from pipelines.c.directives import directives_json
 from pipelines.dataset.labelling import (
-    ConfigurationSpace,
     LabelContext,
-    LabelOptions,
     LabelTables,
     label_designs,
     plan_designs,
@@ -56,9 +54,10 @@ from tests.benchmarks.harness import (
 )
 from tests.benchmarks.publication_race import places
 from tests.benchmarks.recording import add_record_option, record
+from tests.support.labelling import configuration_space, label_options
 
 LIBERTY = "osu018"
-SPACE = ConfigurationSpace()
+SPACE = configuration_space()
 SECTION = "Cached designs resumed"
 COMMAND = "python -m tests.benchmarks.cluster_resume"
 Suites = Sequence[Sequence[ProgramRow]]
@@ -95,7 +94,7 @@ class Delayed:
 def context_of(cache: ContentCache) -> LabelContext:
     """Return the options of the labels: the same in every process."""
     target = Target(liberty=find_liberty(LIBERTY), clock_period_ns=10.0)
-    return LabelContext(target=target, cache=cache, options=LabelOptions())
+    return LabelContext(target=target, cache=cache, options=label_options())
 
 
 def read_models(release: Path, least: int) -> list[_Model]:

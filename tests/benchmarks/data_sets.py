@@ -21,12 +21,13 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.tools import stopwatch
 from pipelines.c import read_interface
 from pipelines.dataset.features import control_class
-from pipelines.dataset.labelling import LabelOptions, ToolContext
+from pipelines.dataset.labelling import ToolContext
 from pipelines.dataset.labelling.flows import NativeFlow
 from pipelines.dataset.releases import open_release
 from pipelines.programs import data_sets
 from pipelines.schemas import DATA_KINDS, DRAWN, OK, DesignRow, ProgramRow, RunRow
 from tests.benchmarks.harness import options_parser
+from tests.support.labelling import label_options
 
 
 def measure(program: ProgramRow, design: DesignRow, cycles: int | None) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def measure(program: ProgramRow, design: DesignRow, cycles: int | None) -> dict[
     for kinds in ((DRAWN,), DATA_KINDS):
         with tempfile.TemporaryDirectory(prefix="simfoundry-") as name:
             cache = ContentCache(folder=Path(name))
-            context = ToolContext(cache=cache, options=LabelOptions(audit_fraction=0.0))
+            context = ToolContext(cache=cache, options=label_options(audit_fraction=0.0))
             flow = NativeFlow(program=program, design=design, interface=interface, context=context)
             start = stopwatch()
             inputs = data_sets(program, interface, kinds)

@@ -42,6 +42,7 @@ from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs
 from pipelines.schemas import OK, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, load_liberty
 from tests.benchmarks.harness import options_parser, processor_s, write_json
+from tests.support.labelling import label_options
 
 STAGES: dict[str, tuple[Any, str, bool]] = {
     "hls": (flows, "compile_program", False),
@@ -167,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cells", type=int, default=10_000, help="the most that a design of it may have")
     chosen = parser.parse_args(arguments)
     count = Generation(count=chosen.generated, seed=5)
-    options = LabelOptions(workers=1, audit_fraction=0.0, glitches=not chosen.no_glitches)
+    options = label_options(workers=1, audit_fraction=0.0, glitches=not chosen.no_glitches)
     suites = SuiteOptions(sizes=("small",), ast=count, dataflow=count)
     groups: dict[str, list[tuple[ProgramRow, HlsOptions]]] = {}
     before_s = 0.0

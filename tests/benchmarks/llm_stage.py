@@ -12,8 +12,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from assets.configuration import compose_configuration
 from assets.language_models import read_prompt
 from models.program_lm import TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
@@ -21,7 +23,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.dataset.variants import check_variant
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
-from pipelines.programs.llm import LlmOptions, LlmPrograms, ParentPool, Reply, llm_programs
+from pipelines.programs.llm import LlmPrograms, ParentPool, Reply, llm_programs
 from tests.benchmarks.harness import Spent, options_parser, timed
 
 PARENTS = 200
@@ -72,7 +74,7 @@ def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> L
     ast = [ast_program(k, seed=seed, options=AstOptions()) for k in range(PARENTS)]
     dataflow = [dataflow_program(k, seed=seed, options=DataflowOptions()) for k in range(PARENTS)]
     return llm_programs(
-        LlmOptions(count=count, seed=seed),
+        replace(compose_configuration([]).llm, count=count, seed=seed),
         provider=provider,
         prompts=[read_prompt(name) for name in ("vary_statements", "restructure_loops")],
         parents=[

@@ -39,11 +39,12 @@ import polars as pl
 import yaml
 
 from models.base import PredictorError, TrainOutcome
+from models.calibration_options import CalibrationOptions
 from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.leaderboard import Prediction
 from models.metrics import spearman
 from models.model_files import PREDICTIONS_FILE
-from models.numeric_lm.calibration import CalibrationOptions, calibrate
+from models.numeric_lm.calibration import calibrate
 from models.numeric_lm.data import ESTIMATE_FEATURES, load_examples
 from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor

@@ -29,7 +29,7 @@ from pydantic import TypeAdapter
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
-from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.dataset.labelling import ToolContext, count_design
 from pipelines.hls import HlsOptions
 from pipelines.programs import evaluation_workloads
 from pipelines.programs.ast import AstOptions, ast_programs
@@ -38,6 +38,7 @@ from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.mix import part_of
 from pipelines.schemas import OK, ProgramRow
 from tests.benchmarks.harness import options_parser, write_json
+from tests.support.labelling import label_options
 
 DELAYS = (2, 5, 10)
 POWER_FIT = (-8.546, 0.863)
@@ -58,7 +59,7 @@ def measured(program: ProgramRow, folder: Path) -> dict[str, Any]:
     """Figures of one program; `status` is that of its run."""
     begun = time.perf_counter()
     delay = DELAYS[int(content_hash("delay", program.program_id)[:8], 16) % len(DELAYS)]
-    context = ToolContext(cache=ContentCache(folder=folder), options=LabelOptions(workers=1))
+    context = ToolContext(cache=ContentCache(folder=folder), options=label_options(workers=1))
     configuration = HlsOptions(memory_read_delay_cycles=delay, memory_write_delay_cycles=delay)
     counted = count_design(program, configuration, context)
     design, run = counted.design, counted.run

@@ -19,13 +19,14 @@ from statistics import median
 
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.features import know_design
-from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.dataset.labelling import ToolContext, count_design
 from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL, options_of
 from pipelines.schemas import OK, DesignRow, FeatureRow, ProgramRow, RunRow
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
+from tests.support.labelling import label_options
 
-OPTIONS = LabelOptions(power=False, audit_fraction=0.0, cross_check_fraction=0.0)
+OPTIONS = label_options(power=False, audit_fraction=0.0, cross_check_fraction=0.0)
 FIELDS = ("status", "outputs_equal", "latency_cycles", "bytes_read", "bytes_written")
 
 

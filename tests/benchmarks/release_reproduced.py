@@ -38,7 +38,6 @@ from assets.deployments import local_deployment
 from assets.label_settings import label_context, label_options, target_of
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
-from assets.steps.designs import configuration_space
 from assets.suites import suite_options
 from pipelines.c import read_interface
 from pipelines.dataset.features import (
@@ -50,6 +49,7 @@ from pipelines.dataset.features import (
 )
 from pipelines.dataset.labelling import (
     CacheImport,
+    ConfigurationSpace,
     ProgramRows,
     cross_check_designs,
     import_rows,
@@ -200,7 +200,9 @@ def originals(settings: Settings) -> tuple[list[Original], FeatureTables]:
     few = Generation(count=COPIED_PROGRAMS, seed=OTHER_SEED)
     options = replace(suite_options(settings), ast=few, dataflow=few)
     programs = [p for s in SUITES for p in suite_programs(s, options)]
-    planned = plan_designs(programs, replace(configuration_space(settings), memory_delays=(2, 10)), context)
+    planned = plan_designs(
+        programs, replace(settings.group(ConfigurationSpace), memory_delay=(2, 10)), context
+    )
     made = label_designs(programs, planned.designs, context)
     checks = cross_check_designs(programs, planned.designs, made, context)
     features = extract_features(programs, planned.designs, cache=settings.cache, options=every)
@@ -267,7 +269,7 @@ def _renamed(table: pa.Table, identity: str, suite: str) -> pa.Table:
 def configurations(settings: Settings) -> Iterator[HlsOptions]:
     """Those that a program has, all without directives."""
     liberty = liberty_name(target_of(settings))
-    for delay in configuration_space(settings).memory_delays:
+    for delay in settings.group(ConfigurationSpace).memory_delay:
         yield HlsOptions(memory_read_delay_cycles=delay, memory_write_delay_cycles=delay, liberty=liberty)
 
 
@@ -291,7 +293,7 @@ def fill(settings: Settings) -> Mapping[str, int]:
                     runs=[row[2] for row in rows],
                     cross_checks=[check for row in rows for check in row[3]],
                 ),
-                configuration_space(settings),
+                settings.group(ConfigurationSpace),
                 label_context(settings),
                 entries,
             )

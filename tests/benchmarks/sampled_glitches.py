@@ -18,11 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.labelling import LabelContext, LabelOptions
+from pipelines.dataset.labelling import LabelContext
 from pipelines.dataset.labelling.label import label_compiled
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow, read_table, table_spec
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.harness import options_parser, processor_s
+from tests.support.labelling import label_options
 
 
 def run_of(program: ProgramRow, design: DesignRow, context: LabelContext) -> tuple[RunRow | None, float]:
@@ -48,7 +49,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         whole = LabelContext(
             cache=ContentCache(folder=Path(scratch)),
-            options=LabelOptions(audit_fraction=0.0, workers=1),
+            options=label_options(audit_fraction=0.0, workers=1),
             target=target,
         )
         sampled = replace(whole, options=replace(whole.options, timed_cycles=arguments.timed))

@@ -29,7 +29,7 @@ import numpy as np
 
 from assets.figures import Figure
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.labelling import LabelContext, LabelOptions, label_designs
+from pipelines.dataset.labelling import LabelContext, label_designs
 from pipelines.dataset.releases import Release, open_release
 from pipelines.dataset.splits import design_part
 from pipelines.hls import TOOL
@@ -47,10 +47,11 @@ from tests.benchmarks.harness import (
     print_row,
 )
 from tests.benchmarks.recording import add_record_option, record
+from tests.support.labelling import label_options
 
 SPLIT = "by_kernel_v2"
 SKY130 = ROOT.parent / "shared" / "data" / "liberty" / "sky130hd_tt.lib.gz"
-OPTIONS = LabelOptions(
+OPTIONS = label_options(
     workers=1, audit_fraction=0.0, timed_cycles=8192, power_timeout_s=600.0, verilator_timeout_s=300.0
 )
 """How release v2 was labelled, without audits; the limit of time of power is wider."""

@@ -10,11 +10,11 @@ import pytest
 
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.features import extract_features, extract_loops, graph_rows
-from pipelines.dataset.labelling import LabelOptions
 from pipelines.dataset.splits import SplitError, freeze_split
 from pipelines.hls import HlsOptions, compile_program, design_row
 from pipelines.programs import SIZES, SUITES, kernel_programs
 from pipelines.schemas import ProgramRow, table_spec
+from tests.support.labelling import label_options
 
 PROGRAMS = kernel_programs(suites=SUITES, sizes=("small",))
 
@@ -73,7 +73,7 @@ def test_features_are_the_same_from_the_cache(tmp_path: Path) -> None:
     compiled = compile_program(program.source, top=program.top, options=HlsOptions())
     design = design_row(program, HlsOptions(), compiled, 0.0)
     cache = ContentCache(folder=tmp_path)
-    made = [extract_features([program], [design], cache=cache, options=LabelOptions()) for _ in range(2)]
+    made = [extract_features([program], [design], cache=cache, options=label_options()) for _ in range(2)]
     assert made[0] == made[1]
     assert made[0].loops
     assert made[0].cdfg_nodes.num_rows
@@ -83,7 +83,7 @@ def test_a_refused_program_has_no_loops_and_stops_nothing(tmp_path: Path) -> Non
     from dataclasses import replace
 
     broken = replace(named("gemm"), source="int f(", program_id="x")
-    made = extract_features([broken], [], cache=ContentCache(folder=tmp_path), options=LabelOptions())
+    made = extract_features([broken], [], cache=ContentCache(folder=tmp_path), options=label_options())
     assert made.loops == []
 
 
@@ -129,6 +129,6 @@ def test_only_designs_of_the_engine_have_a_graph(tmp_path: Path) -> None:
     own = design_row(program, HlsOptions(), compiled, 0.0)
     other = replace(own, design_id="0" * 32, tool="circt-calyx", engine_options="{}")
     cache = ContentCache(folder=tmp_path)
-    made = extract_features([program], [other, own], cache=cache, options=LabelOptions())
+    made = extract_features([program], [other, own], cache=cache, options=label_options())
     assert set(made.cdfg_nodes.column("design_id").to_pylist()) == {own.design_id}
-    assert made.loops == extract_features([program], [], cache=cache, options=LabelOptions()).loops
+    assert made.loops == extract_features([program], [], cache=cache, options=label_options()).loops

@@ -12,8 +12,8 @@ from engine_outputs import Folders, Output, outcome
 
 from pipelines import fabric
 from pipelines.base.cache import ContentCache
+from pipelines.fabric import PlacementGroup
 from pipelines.fabric.dataset import (
-    PlacementGroup,
     encode_routes,
     fold_of,
     group_key,
@@ -109,7 +109,7 @@ def _rejected(folder: Path) -> Iterator[Output]:
     for number, change in enumerate(({"kind": "fft"}, {"inputs": ("y",)}, {"work": 1e9}, {"work": 1e20})):
         layer = [replace(_layer()[1], **{"inputs": (), **change})]
         yield f"wrong layer {number}", outcome(lambda layer=layer: fabric.cut("layer", layer, small))
-    group = {"name": "few", "fabric": small, "families": ("gemm",)}
+    group = {"name": "few", "families": ("gemm",)}
     for number, wrong in enumerate(({"families": ("lstm",)}, {"draws": 0})):
         yield f"wrong group {number}", outcome(lambda w=wrong: PlacementGroup(**{**group, **w}))
     yield "wrong schedule", outcome(lambda: fabric.Schedule(moves=-1))
@@ -168,12 +168,11 @@ def fabric_outputs(folders: Folders) -> Iterator[Output]:
     cache.folder.mkdir()
     (cache.folder / "engines").symlink_to(folders.engines, target_is_directory=True)
     fabrics = _fabrics()
-    few = PlacementGroup(name="few", fabric=fabrics["small"], families=("gemm",), placements=4, moves=50)
+    few = PlacementGroup(name="few", families=("gemm",), placements=4, moves=50)
     for name, machine in fabrics.items():
-        group = replace(few, fabric=machine)
-        made = make_placements(group, cache=cache, workers=1, on_progress=lambda _: None)
+        made = make_placements(few, machine, cache=cache, workers=1, on_progress=lambda _: None)
         yield f"placements {name}", _placed(made)
-    yield "keys", len({group_key(replace(few, seed=seed)) for seed in range(3)})
+    yield "keys", len({group_key(replace(few, seed=seed), fabrics["small"]) for seed in range(3)})
     for family in (*DRAWN, *fabric.MODEL_FAMILIES):
         operations = [layer_operations(family, seed) for seed in range(3)]
         yield f"layers {family}", operations

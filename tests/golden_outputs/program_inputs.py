@@ -25,12 +25,12 @@ from pipelines.dataset.features import (
     graph_rows,
     import_features,
 )
-from pipelines.dataset.labelling import LabelOptions
 from pipelines.dataset.splits import evaluation_twins, freeze_split
 from pipelines.dataset.variants import check_variant
 from pipelines.hls import HlsOptions, TransformOptions, compile_program, design_row, innermost_loops
 from pipelines.programs import ast, dataflow, evaluation, llm
 from pipelines.schemas import DesignRow, ProgramRow, SplitRow
+from tests.support.labelling import label_options
 
 # ---- suites -----------------------------------------------------------------------------------------------
 
@@ -258,9 +258,9 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
     broken = replace(kernels["gemm"], source="int f(", program_id="x")
     refused = replace(kernels["gemm"], status="rejected")
     designs = [_design(program, HlsOptions()), replace(_design(program, HlsOptions()), tool="bambu")]
-    tables = extract_features([program, broken, refused], designs, cache=cache, options=LabelOptions())
+    tables = extract_features([program, broken, refused], designs, cache=cache, options=label_options())
     yield "tables with class", [tables.program_facts, tables.loops, tables.cdfg_nodes, tables.cdfg_edges]
-    again = extract_features([program], designs, cache=cache, options=LabelOptions())
+    again = extract_features([program], designs, cache=cache, options=label_options())
     yield (
         "tables with class from the cache",
         [again.program_facts, again.loops, again.cdfg_nodes, again.cdfg_edges],
@@ -298,10 +298,10 @@ def knowledge_outputs(folders: Folders) -> Iterator[Output]:
     kernels, cache = _kernels(), ContentCache(folder=folders.scratch / "cache")
     chosen = [kernels[name] for name in ("atax", "collatz")]
     designs = [_design(program, HlsOptions()) for program in chosen]
-    features, loops = extract_design_features(chosen, designs, cache=cache, options=LabelOptions(workers=1))
+    features, loops = extract_design_features(chosen, designs, cache=cache, options=label_options(workers=1))
     yield "designs", [features, loops]
     runs = [run_of(design, 0) for design in designs]
-    yield "runs", extract_run_features(chosen, designs, runs, cache=cache, options=LabelOptions(workers=1))
+    yield "runs", extract_run_features(chosen, designs, runs, cache=cache, options=label_options(workers=1))
 
 
 # ---- records ----------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import pytest
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
     CacheImport,
-    ConfigurationSpace,
     DesignTables,
     LabelContext,
     LabelOptions,
@@ -28,6 +27,7 @@ from pipelines.dataset.labelling import (
 from pipelines.programs import program_from_file
 from pipelines.schemas import CrossCheckRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import configuration_space, label_options
 
 SUM = """
 int total(int A[6])
@@ -38,8 +38,8 @@ int total(int A[6])
     return s;
 }
 """
-SPACE = ConfigurationSpace(memory_delays=(2, 3), pipeline=(False,))
-OPTIONS = LabelOptions(workers=1, data_seeds=(0, 1), audit_fraction=1.0, cross_check_fraction=1.0)
+SPACE = configuration_space(memory_delay=(2, 3), pipeline=(False,))
+OPTIONS = label_options(workers=1, data_seeds=(0, 1), audit_fraction=1.0, cross_check_fraction=1.0)
 
 
 class Labelled:

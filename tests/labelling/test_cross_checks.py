@@ -13,9 +13,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.tools import ToolMissing
 from pipelines.dataset.labelling import (
     CROSS_CHECK_LIMITS,
-    ConfigurationSpace,
     LabelContext,
-    LabelOptions,
     LabelTables,
     cross_check_designs,
     cross_checks,
@@ -25,6 +23,7 @@ from pipelines.dataset.labelling import (
 from pipelines.programs import program_from_file
 from pipelines.schemas import CROSS_CHECKS, CrossCheckRow, DesignRow, LabelRow, ProgramRow, RunRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import configuration_space, label_options
 
 SCALE = """
 void scale(short A[8], int B[8])
@@ -33,7 +32,7 @@ void scale(short A[8], int B[8])
         B[i] = A[i] * 3 + i;
 }
 """
-OPTIONS = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
+OPTIONS = label_options(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
 
 
 class Labelled:
@@ -45,7 +44,7 @@ class Labelled:
         self.cache = cache
         self.target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
         self.programs: Sequence[ProgramRow] = [program_from_file(path, top="scale")]
-        space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
+        space = configuration_space(memory_delay=(2,), pipeline=(False,))
         self.context = LabelContext(target=self.target, cache=cache, options=OPTIONS)
         self.designs: Sequence[DesignRow] = plan_designs(self.programs, space, self.context).designs
         self.tables = label_designs(self.programs, self.designs, self.context)

@@ -14,7 +14,6 @@ from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
     LabelContext,
     LabelledDesign,
-    LabelOptions,
     label_design,
     runs,
 )
@@ -23,6 +22,7 @@ from pipelines.hls import HlsOptions
 from pipelines.programs import program_from_file
 from pipelines.schemas import DATA_KINDS, LoopRunRow, RunRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import label_options
 
 SORT = """
 void f(int A[12])
@@ -76,7 +76,7 @@ def label(
     path = folder / "f.c"
     path.write_text(source)
     program = program_from_file(path, top="f", inputs=json.dumps(inputs or {}))
-    settings = LabelOptions(workers=1, **{"data_kinds": DATA_KINDS, "full_power_fraction": 0.0, **options})
+    settings = label_options(workers=1, **{"data_kinds": DATA_KINDS, "full_power_fraction": 0.0, **options})
     context = LabelContext(target=target, cache=cache, options=settings)
     return label_design(program, HlsOptions(), context)
 
@@ -155,7 +155,7 @@ def test_the_sample_of_power_grows_with_its_share(sorting: LabelledDesign) -> No
     designs = [replace(sorting.design, design_id=f"design{k}") for k in range(400)]
 
     def sample(share: float) -> set[str]:
-        options = LabelOptions(full_power_fraction=share)
+        options = label_options(full_power_fraction=share)
         return {design.design_id for design in designs if is_fully_powered(design, 1, options)}
 
     assert sample(0.1) < sample(0.5)

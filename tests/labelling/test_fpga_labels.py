@@ -12,7 +12,6 @@ import pytest
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
     CacheImport,
-    ConfigurationSpace,
     LabelContext,
     LabelOptions,
     LabelTables,
@@ -26,9 +25,10 @@ from pipelines.dataset.labelling.fpga import FpgaTarget
 from pipelines.programs import program_from_file
 from pipelines.schemas import DesignRow, LabelRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, xilinx_version
+from tests.support.labelling import configuration_space, label_options, with_synthesis
 
 SCALE = "void scale(int A[8], int B[8]) { for (int i = 0; i < 8; i++) B[i] = A[i] * A[i] + 3; }\n"
-SPACE = ConfigurationSpace(memory_delays=(2, 5), pipeline=(False,))
+SPACE = configuration_space(memory_delay=(2, 5), pipeline=(False,))
 
 
 class Labelled:
@@ -39,8 +39,8 @@ class Labelled:
         path.write_text(SCALE)
         self.program: ProgramRow = program_from_file(path, top="scale")
         target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
-        options = LabelOptions(workers=1, audit_fraction=0.0, power=False)
-        options = replace(options, synthesis_tools=("pyosys", "synth_xilinx"))
+        options = label_options(workers=1, audit_fraction=0.0, power=False)
+        options = with_synthesis(options, tools=("pyosys", "synth_xilinx"))
         self.context = LabelContext(target=target, cache=cache, options=options)
         tables = plan_designs([self.program], SPACE, self.context)
         self.designs, self.outcomes = tables.designs, tables.directive_outcomes
@@ -108,27 +108,27 @@ def test_imported_rows_run_no_tool(
 
 
 def test_designs_outside_the_share_and_without_the_tool_have_no_row(labelled: Labelled) -> None:
-    options = replace(labelled.context.options, fpga_fraction=0.0)
+    options = with_synthesis(labelled.context.options, fpga_fraction=0.0)
     assert labelled.fpga(replace(labelled.context, options=options)) == []
     assert [target.name for target in FpgaTarget.chosen(options)] == ["synth_xilinx"]
-    assert FpgaTarget.chosen(replace(options, synthesis_tools=("pyosys",))) == []
+    assert FpgaTarget.chosen(with_synthesis(options, tools=("pyosys",))) == []
 
 
 def test_a_design_that_is_not_mapped_to_cells_has_a_row(labelled: Labelled) -> None:
     cycles_alone = [replace(row, cell_count=None) for row in labelled.tables.labels]
     assert labelled.label(cycles_alone, labelled.context) == []
-    options = replace(labelled.context.options, fpga_fraction=0.0, fpga_unmapped_fraction=1.0)
+    options = with_synthesis(labelled.context.options, fpga_fraction=0.0, fpga_unmapped_fraction=1.0)
     context = replace(labelled.context, options=options)
     rows = labelled.label(cycles_alone, context)
     assert rows == labelled.fpga()
     for labels in (labelled.tables.labels, cycles_alone):
-        lacking = labelled.lacking(labels, replace(options, fpga_fraction=1.0))
+        lacking = labelled.lacking(labels, with_synthesis(options, fpga_fraction=1.0))
         assert lacking == {row.design_id for row in rows}
         assert not labelled.lacking([*labels, *rows], options)
     areas = sorted(design.estimated_area_um2 or 0.0 for design in labelled.designs)
-    small = replace(options, unmapped_most_um2=areas[0])
+    small = with_synthesis(options, unmapped_most_um2=areas[0])
     assert len(labelled.lacking(cycles_alone, small)) == areas.count(areas[0])
-    assert not labelled.lacking(cycles_alone, replace(small, unmapped_most_um2=1.0))
+    assert not labelled.lacking(cycles_alone, with_synthesis(small, unmapped_most_um2=1.0))
 
 
 def test_a_design_whose_label_is_not_ok_has_no_row(labelled: Labelled) -> None:

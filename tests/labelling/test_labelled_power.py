@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,6 @@ from pipelines.c import Directive
 from pipelines.dataset.labelling import (
     LabelContext,
     LabelledDesign,
-    LabelOptions,
     LabelTables,
     cross_check_designs,
     label_design,
@@ -35,6 +35,7 @@ from pipelines.silicon.synthesis import (
     netlist_record,
     read_netlist_record,
 )
+from tests.support.labelling import label_options, with_synthesis
 
 SUM = """
 int total(int A[8], int B[8])
@@ -78,9 +79,9 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> ProgramRow:
 
 
 def label(
-    row: ProgramRow, target: Target, store: ContentCache, hls: HlsOptions | None = None, **options: object
+    row: ProgramRow, target: Target, store: ContentCache, hls: HlsOptions | None = None, **options: Any
 ) -> LabelledDesign:
-    settings = LabelOptions(workers=1, audit_fraction=0.0, **options)  # type: ignore[arg-type]
+    settings = label_options(workers=1, audit_fraction=0.0, **options)
     return label_design(row, hls or HlsOptions(), LabelContext(target=target, cache=store, options=settings))
 
 
@@ -117,7 +118,9 @@ def test_a_generated_design_outside_the_sample_has_cycles_alone(
     row: ProgramRow, target: Target, store: ContentCache
 ) -> None:
     generated = replace(row, suite="ast")
-    options = LabelOptions(workers=1, audit_fraction=0.0, synthesis_fraction=0.0, cross_check_fraction=1.0)
+    options = label_options(
+        workers=1, audit_fraction=0.0, cross_check_fraction=1.0, synthesis={"fraction": 0.0}
+    )
     context = LabelContext(target=target, cache=store, options=options)
     outside, inside = (label_design(program, HlsOptions(), context) for program in (generated, row))
     (run,) = outside.runs
@@ -139,14 +142,16 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
     row: ProgramRow, target: Target, store: ContentCache
 ) -> None:
     generated = replace(row, suite="ast")
-    options = LabelOptions(workers=1, audit_fraction=0.0, synthesis_fraction=0.0, demanding_fraction=1.0)
+    options = label_options(
+        workers=1, audit_fraction=0.0, synthesis={"fraction": 0.0, "demanding_fraction": 1.0}
+    )
     context = LabelContext(target=target, cache=store, options=options)
     alone = label_design(generated, HlsOptions(), context)
     assert alone.label.area_um2 is None  # neither large nor long
     area_um2, cycles = alone.design.estimated_area_um2 or 0.0, alone.runs[0].latency_cycles or 0
     for large in (
-        replace(options, demanding_um2_per_ns=area_um2 / 10.0),
-        replace(options, demanding_um2_cycles=area_um2 * cycles),
+        with_synthesis(options, demanding_um2_per_ns=area_um2 / 10.0),
+        with_synthesis(options, demanding_um2_cycles=area_um2 * cycles),
     ):
         assert lacking_figures([alone.design], [alone.label], alone.runs, large) == [alone.design.design_id]
         made = label_design(generated, HlsOptions(), replace(context, options=large))
@@ -159,7 +164,7 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
     assert lacking([made.design], mapped, compared) == {made.design.design_id}
     assert not lacking([made.design], LabelTables(labels=[alone.label]), compared)
     assert not lacking([made.design], mapped, replace(options, cross_check_fraction=0.0))
-    whole = replace(options, synthesis_fraction=1.0)
+    whole = with_synthesis(options, fraction=1.0)
     assert lacking_power([made.design], [made.label], [unset], whole) == {made.design.design_id}
     assert not lacking_power([made.design], [made.label], made.runs, whole)
     assert not lacking_power([made.design], [alone.label], [unset], whole)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,8 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.workers import Progress
 from pipelines.c import Directive, HlsError
 from pipelines.dataset.labelling import (
-    ConfigurationSpace,
     LabelContext,
     LabelledDesign,
-    LabelOptions,
     configurations,
     flows,
     label_design,
@@ -32,6 +31,7 @@ from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import configuration_space, label_options
 
 SUM = """
 int total(int A[8])
@@ -68,8 +68,8 @@ def program(tmp_path: Path, text: str = SUM, top: str = "total") -> ProgramRow:
     return program_from_file(path, top=top)
 
 
-def label(row: ProgramRow, target: Target, store: ContentCache, **options: float) -> LabelledDesign:
-    settings = LabelOptions(workers=1, **options)  # type: ignore[arg-type]
+def label(row: ProgramRow, target: Target, store: ContentCache, **options: Any) -> LabelledDesign:
+    settings = label_options(workers=1, **options)
     return label_design(row, HlsOptions(), LabelContext(target=target, cache=store, options=settings))
 
 
@@ -237,7 +237,7 @@ def test_changed_verilog_is_not_labelled_under_the_old_row(
     made = flows.compile_natively(row, HlsOptions(), fresh)[0]
     other = replace(made.design, rtl_sha256="0" * 64)
     (found,) = label_designs(
-        [row], [other], LabelContext(target=target, cache=fresh, options=LabelOptions(workers=1))
+        [row], [other], LabelContext(target=target, cache=fresh, options=label_options(workers=1))
     ).labels
     assert found.status == "tool_error"
     assert "must compile to the Verilog" in (found.reason or "")
@@ -297,7 +297,7 @@ def test_a_refusal_of_an_earlier_engine_is_not_taken_from_the_cache(
     def refusing(*_: object, **__: object) -> None:
         raise HlsError("a call must be of another function", "f")
 
-    row, space = program(tmp_path), ConfigurationSpace()
+    row, space = program(tmp_path), configuration_space()
     with monkeypatch.context() as patch:
         patch.setattr(flows, "compile_program", refusing)
         patch.setattr(configurations, "_mappings_or_refusal", lambda *_: "refused")
@@ -319,13 +319,13 @@ def test_a_refused_program_is_one_rejected_design(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
     row = program(tmp_path, "int total(int n) { return g(n); }")
-    space = ConfigurationSpace()
-    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=LabelOptions()))
+    space = configuration_space()
+    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=label_options()))
     (design,) = tables.designs
     assert design.status == "rejected"
     assert "(total.c:1)" in (design.reason or "")
     labels = label_designs(
-        [row], tables.designs, LabelContext(target=target, cache=store, options=LabelOptions())
+        [row], tables.designs, LabelContext(target=target, cache=store, options=label_options())
     )
     assert labels.labels[0].status == "rejected"
     assert labels.runs == []
@@ -333,11 +333,11 @@ def test_a_refused_program_is_one_rejected_design(
 
 def test_the_space_gives_each_configuration_once(tmp_path: Path, target: Target, fresh: ContentCache) -> None:
     steps: list[Progress] = []
-    space = ConfigurationSpace(memory_delays=(2, 10), pipeline=(False, True))
+    space = configuration_space(memory_delay=(2, 10), pipeline=(False, True))
     tables = plan_designs(
         [program(tmp_path)],
         space,
-        LabelContext(target=target, cache=fresh, options=LabelOptions()),
+        LabelContext(target=target, cache=fresh, options=label_options()),
         on_progress=steps.append,
     )
     found = {(d.memory_read_delay_cycles, d.directives) for d in tables.designs}
@@ -351,8 +351,8 @@ def test_a_program_without_loops_has_no_pipelined_twin(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
     row = program(tmp_path, "int total(int n) { return n + 1; }")
-    space = ConfigurationSpace(memory_delays=(2,), pipeline=(False, True))
-    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=LabelOptions()))
+    space = configuration_space(memory_delay=(2,), pipeline=(False, True))
+    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=label_options()))
     assert len(tables.designs) == 1
 
 
@@ -360,7 +360,7 @@ def test_given_data_are_used(tmp_path: Path, target: Target, store: ContentCache
     row = program(tmp_path)
     data = {"A": np.arange(8, dtype=np.int32)}
     made = label_design(
-        row, HlsOptions(), LabelContext(target=target, cache=store, options=LabelOptions()), data=data
+        row, HlsOptions(), LabelContext(target=target, cache=store, options=label_options()), data=data
     )
     assert made.runs[0].status == "ok"
     assert made.runs[0].data_id != label(row, target, store).runs[0].data_id
@@ -382,7 +382,7 @@ UNSAFE = HlsOptions(
 def label_unsafe(
     row: ProgramRow, target: Target, store: ContentCache, options: HlsOptions = UNSAFE
 ) -> LabelledDesign:
-    settings = LabelOptions(workers=1, audit_fraction=1.0)
+    settings = label_options(workers=1, audit_fraction=1.0)
     return label_design(row, options, LabelContext(target=target, cache=store, options=settings))
 
 
@@ -415,16 +415,16 @@ def test_reordered_sums_that_are_far_off_are_never_ok(
 def test_the_space_passes_on_what_the_engine_may_do(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
-    space = ConfigurationSpace(
-        memory_delays=(5,),
+    space = configuration_space(
+        memory_delay=(5,),
         pipeline=(False,),
         write_delay=3,
         unsafe_math=True,
-        unit_limits=(("fadd", 1),),
+        unit_limits=("fadd=1",),
     )
     row = program(tmp_path, DOT)
     (design,) = plan_designs(
-        [row], space, LabelContext(target=target, cache=store, options=LabelOptions())
+        [row], space, LabelContext(target=target, cache=store, options=label_options())
     ).designs
     assert (design.memory_read_delay_cycles, design.memory_write_delay_cycles) == (5, 3)
     engine = json.loads(design.engine_options)

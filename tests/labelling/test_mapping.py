@@ -15,8 +15,6 @@ from pipelines.c import Directive, Function, directives_json, read_function
 from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
-    LabelOptions,
-    MappingSampling,
     plan_designs,
     sampled_configurations,
 )
@@ -33,9 +31,10 @@ from pipelines.hls import HlsOptions, LoopSpace, MappingSpace, compile_program, 
 from pipelines.programs import SUITES, kernel_programs
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import configuration_space, label_options
 
 PROGRAMS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
-SAMPLING = MappingSampling(count=8)
+SAMPLING = configuration_space(sampling="latin_hypercube", samples=8)
 
 NESTS = """
 int nests(int a[16][4], int b[16], int n) {
@@ -58,13 +57,12 @@ def _function(program: ProgramRow) -> Function:
     return read_function(program.source, top=program.top)
 
 
-def _sampled(program: ProgramRow, sampling: MappingSampling) -> list[HlsOptions]:
-    space = ConfigurationSpace(sampling=sampling)
-    return sampled_configurations(_function(program), space, sampling, program.program_id, liberty="osu018")
+def _sampled(program: ProgramRow, space: ConfigurationSpace) -> list[HlsOptions]:
+    return sampled_configurations(_function(program), space, program.program_id, liberty="osu018")
 
 
 def test_a_clock_period_that_is_listed_twice_is_drawn_twice_as_often() -> None:
-    sampling = replace(SAMPLING, count=3, clock_periods_ns=(5.0, 10.0, 10.0, 20.0))
+    sampling = replace(SAMPLING, samples=3, clock_periods_ns=(5.0, 10.0, 10.0, 20.0))
     hardware = MappingSpace(loops=(), arrays=())
     drawn = [m.clock_period_ns for n in range(400) for m in sampled_mappings(hardware, sampling, f"{n:x}")]
     shares = {period: drawn.count(period) / len(drawn) for period in (5.0, 10.0, 20.0)}
@@ -72,7 +70,7 @@ def test_a_clock_period_that_is_listed_twice_is_drawn_twice_as_often() -> None:
 
 
 def test_a_varied_program_has_one_more_configuration_under_engine_options_of_its_own() -> None:
-    varied = replace(SAMPLING, count=3, varied_share=1.0)
+    varied = replace(SAMPLING, samples=3, varied_share=1.0)
     for program in PROGRAMS.values():
         plain, more = _sampled(program, replace(varied, varied_share=0.0)), _sampled(program, varied)
         assert more[: len(plain)] == plain
@@ -87,14 +85,13 @@ def test_a_varied_program_has_one_more_configuration_under_engine_options_of_its
 
 def test_varied_configurations_are_the_same_from_the_cache(tmp_path: Path) -> None:
     program = PROGRAMS["gemm"]
-    sampling = replace(SAMPLING, count=2, varied_share=1.0)
-    space = ConfigurationSpace(sampling=sampling)
+    space = replace(SAMPLING, samples=2, varied_share=1.0)
     drawn, cached = (
         program_configurations(program, space, liberty="osu018", cache=ContentCache(folder=tmp_path))
         for _ in range(2)
     )
     assert isinstance(drawn, list)
-    assert drawn == cached == _sampled(program, sampling)
+    assert drawn == cached == _sampled(program, space)
 
 
 # ---- the hypercube --------------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def test_every_delay_is_met_equally_often_and_reads_are_not_tied_to_writes() -> 
 
 
 def test_every_way_to_map_a_loop_and_an_array_is_met() -> None:
-    sampling = replace(SAMPLING, count=200, plain_share=0.2)
+    sampling = replace(SAMPLING, samples=200, plain_share=0.2)
     program = PROGRAMS["gemm"]
     dimensions = {
         (d.subject, d.what): d for d in program_dimensions(mapping_space(_function(program)), sampling)
@@ -181,7 +178,7 @@ def test_an_outer_loop_is_offered_for_a_pipeline_up_to_the_limit_of_copies() -> 
 @pytest.mark.parametrize("name", ["gemm", "2mm", "jacobi-2d", "histogram", "insertion-sort", "collatz"])
 def test_what_is_sampled_is_applied(name: str) -> None:
     program = PROGRAMS[name]
-    for options in _sampled(program, replace(SAMPLING, count=6, plain_share=0.3)):
+    for options in _sampled(program, replace(SAMPLING, samples=6, plain_share=0.3)):
         compiled = compile_program(program.source, top=program.top, options=options)
         refused = [o for o in compiled.outcomes if not o.applied]
         assert refused == [], directives_json(options.directives)
@@ -189,7 +186,7 @@ def test_what_is_sampled_is_applied(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_samples_keep_the_bounds(seed: int) -> None:
-    sampling = replace(SAMPLING, count=20, seed=seed, plain_share=0.0, copy_limit=4, bank_limit=6)
+    sampling = replace(SAMPLING, samples=20, seed=seed, plain_share=0.0, copy_limit=4, bank_limit=6)
     for program in PROGRAMS.values():
         space = mapping_space(_function(program), copy_limit=4)
         loops = {loop.name: loop for loop in space.loops}
@@ -249,8 +246,8 @@ def test_samples_are_the_same_again_and_differ_by_seed_and_program() -> None:
 
 def test_no_configuration_comes_twice() -> None:
     tiny = MappingSpace(loops=(), arrays=())
-    sampling = replace(SAMPLING, read_delays=(2,), write_delays=(2, 5))
-    drawn = sampled_mappings(tiny, sampling, "ab")
+    space = replace(SAMPLING, memory_delay=(2, 5), write_delay=2)
+    drawn = sampled_mappings(tiny, space, "ab")
     assert len(drawn) == 2
     for program in PROGRAMS.values():
         made = _sampled(program, SAMPLING)
@@ -265,16 +262,16 @@ def test_clock_periods_are_drawn_from_the_list() -> None:
 def test_configurations_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ContentCache(folder=tmp_path)
     program = PROGRAMS["2mm"]
-    for space in (ConfigurationSpace(), ConfigurationSpace(sampling=SAMPLING)):
+    for space in (configuration_space(), SAMPLING):
         first = program_configurations(program, space, liberty="osu018", cache=cache)
         with monkeypatch.context() as patch:
             patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "read_function", _fail)
             assert program_configurations(program, space, liberty="osu018", cache=cache) == first
     bad = replace(program, program_id="00", source="int f(int n) { return f(n - 1) + f(n - 2); }", top="f")
-    refused = program_configurations(bad, ConfigurationSpace(), liberty="osu018", cache=cache)
+    refused = program_configurations(bad, configuration_space(), liberty="osu018", cache=cache)
     assert isinstance(refused, str)
     assert "recurs" in refused
-    assert program_configurations(bad, ConfigurationSpace(), liberty="osu018", cache=cache) == refused
+    assert program_configurations(bad, configuration_space(), liberty="osu018", cache=cache) == refused
 
 
 def _fail(*_: object, **__: object) -> None:
@@ -285,20 +282,19 @@ def test_a_fault_of_the_engine_costs_one_program_and_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = ContentCache(folder=tmp_path)
-    space = ConfigurationSpace(sampling=SAMPLING)
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "mapping_space", _fail)
-        refused = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
+        refused = program_configurations(PROGRAMS["gemm"], SAMPLING, liberty="osu018", cache=cache)
         (row,) = plan_designs(
             [PROGRAMS["gemm"]],
-            space,
+            SAMPLING,
             LabelContext(
                 target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
                 cache=cache,
-                options=LabelOptions(workers=1),
+                options=label_options(workers=1),
             ),
         ).designs
     assert refused == EngineFault(reason="the engine failed: AssertionError: read again")
     assert (row.status, row.reason) == ("tool_error", "the engine failed: AssertionError: read again")
-    made = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
+    made = program_configurations(PROGRAMS["gemm"], SAMPLING, liberty="osu018", cache=cache)
     assert isinstance(made, list)

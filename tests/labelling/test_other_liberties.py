@@ -17,9 +17,7 @@ from assets.label_settings import target_of
 from assets.settings import Settings
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
-    ConfigurationSpace,
     LabelContext,
-    LabelOptions,
     LabelTables,
     cross_check_designs,
     label_designs,
@@ -38,6 +36,7 @@ from pipelines.silicon.synthesis import (
     load_liberty,
 )
 from simfoundry.cli import simfoundry
+from tests.support.labelling import configuration_space, label_options
 
 BLUR = """
 void blur(short A[8], short B[8])
@@ -85,8 +84,8 @@ def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTab
     path.write_text(BLUR)
     programs = [program_from_file(path, top="blur")]
     target = Target(liberty=liberty, clock_period_ns=10.0)
-    chosen = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
-    space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
+    chosen = label_options(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
+    space = configuration_space(memory_delay=(2,), pipeline=(False,))
     context = LabelContext(target=target, cache=cache, options=chosen)
     designs = plan_designs(programs, space, context).designs
     made = label_designs(programs, designs, context)

@@ -11,9 +11,7 @@ import pytest
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
     CacheImport,
-    ConfigurationSpace,
     LabelContext,
-    LabelOptions,
     LabelTables,
     ProgramRows,
     import_rows,
@@ -25,9 +23,10 @@ from pipelines.dataset.labelling.other_libraries import LibraryTarget
 from pipelines.programs import program_from_file
 from pipelines.schemas import LabelRow
 from pipelines.silicon.synthesis import Target, find_liberty, tool_version
+from tests.support.labelling import configuration_space, label_options, with_synthesis
 
 SCALE = "void scale(int A[8], int B[8]) { for (int i = 0; i < 8; i++) B[i] = A[i] * 5 + 3; }\n"
-SPACE = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
+SPACE = configuration_space(memory_delay=(2,), pipeline=(False,))
 
 
 def test_labels_in_another_library_are_rows_that_an_import_keeps(
@@ -36,8 +35,8 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     path = tmp_path / "scale.c"
     path.write_text(SCALE)
     program = program_from_file(path, top="scale")
-    options = LabelOptions(
-        workers=1, audit_fraction=0.0, power=False, other_libraries=(find_liberty("osu035"),)
+    options = label_options(
+        workers=1, audit_fraction=0.0, power=False, synthesis={"other_libraries": ("osu035",)}
     )
     osu018 = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
     context = LabelContext(target=osu018, cache=new_cache(tmp_path / "cache"), options=options)
@@ -56,12 +55,12 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     assert (row.area_um2 or 0) > 2 * (own.area_um2 or 0)  # cells of 0.35 um against 0.18 um
     assert (row.delay_ns or 0) > (own.delay_ns or 0)
 
-    none = replace(context, options=replace(options, other_library_fraction=0.0))
+    none = replace(context, options=with_synthesis(options, other_library_fraction=0.0))
     assert label(tables.labels, none) == []
 
     alone = [replace(own, area_um2=None, cell_count=None)]  # not mapped to the cells of osu018
     assert label(alone, context) == []
-    unmapped = replace(options, other_library_fraction=0.0, other_library_unmapped_fraction=1.0)
+    unmapped = with_synthesis(options, other_library_fraction=0.0, other_library_unmapped_fraction=1.0)
     rows = label(alone, replace(context, options=unmapped))
     assert rows == [row]
     failed = [replace(own, status="timeout")]

@@ -14,11 +14,9 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.tools import ToolMissing
 from pipelines.dataset.labelling import (
     TOOLS,
-    ConfigurationSpace,
     LabelContext,
     LabelledDesign,
     LabellingError,
-    LabelOptions,
     external_tools,
     flows,
     label_design,
@@ -31,6 +29,7 @@ from pipelines.hls import TOOL, HlsOptions
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import configuration_space, label_options
 
 SUM = """
 int total(int A[8])
@@ -44,7 +43,7 @@ int total(int A[8])
 }
 """
 PIPELINE = '{"kind":"pipeline","loop":"L0","value":1}'
-OPTIONS = LabelOptions(workers=1)
+OPTIONS = label_options(workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -193,25 +192,19 @@ def test_other_tools_have_one_design_a_delay_and_the_engine_its_own(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
     plain = SUM.replace("#pragma HLS pipeline II=1", "")
-    space = ConfigurationSpace(memory_delays=(2, 10), tools=(TOOL, "circt-calyx"))
+    space = configuration_space(memory_delay=(2, 10))
+    options = replace(OPTIONS, tools=(TOOL, "circt-calyx"))
     row = program(tmp_path, plain)
-    both = plan_designs([row], space, LabelContext(target=target, cache=store, options=OPTIONS))
+    both = plan_designs([row], space, LabelContext(target=target, cache=store, options=options))
     found = [(d.tool, d.memory_read_delay_cycles) for d in both.designs]
     assert sorted(found) == [
         ("circt-calyx", 2),
         ("circt-calyx", 10),
         *((TOOL, delay) for delay in (2, 2, 10, 10)),
     ]
-    alone = plan_designs(
-        [row], replace(space, tools=(TOOL,)), LabelContext(target=target, cache=store, options=OPTIONS)
-    )
+    alone = plan_designs([row], space, LabelContext(target=target, cache=store, options=OPTIONS))
     assert alone.designs == [d for d in both.designs if d.tool == TOOL]
     assert alone.directive_outcomes == both.directive_outcomes
-    assert space != ConfigurationSpace(memory_delays=(2, 10))
-
-
-def test_only_the_engine_makes_designs_by_default() -> None:
-    assert ConfigurationSpace().tools == (TOOL,)
 
 
 @pytest.mark.circt
@@ -219,8 +212,8 @@ def test_a_refused_program_is_one_rejected_design_a_tool(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
     row = program(tmp_path, "int total(int n) { return g(n); }")
-    space = ConfigurationSpace(tools=TOOLS[:3])
-    designs = plan_designs([row], space, LabelContext(target=target, cache=store, options=OPTIONS)).designs
+    context = LabelContext(target=target, cache=store, options=replace(OPTIONS, tools=TOOLS[:3]))
+    designs = plan_designs([row], configuration_space(), context).designs
     assert [(d.tool, d.status) for d in designs] == [(tool, "rejected") for tool in TOOLS[:3]]
     assert len({d.design_id for d in designs}) == 3
     labels = label_designs([row], designs, LabelContext(target=target, cache=store, options=OPTIONS)).labels
@@ -247,8 +240,8 @@ def test_plan_designs_rejects_bambu_that_is_not_installed_before_it_begins(
     with pytest.raises(ToolMissing, match=r"^bambu: not found on PATH; install it from .*bambu\)$"):
         plan_designs(
             [program(tmp_path)],
-            ConfigurationSpace(tools=(TOOL, "bambu")),
-            LabelContext(target=target, cache=fresh, options=OPTIONS),
+            configuration_space(),
+            LabelContext(target=target, cache=fresh, options=replace(OPTIONS, tools=(TOOL, "bambu"))),
         )
     assert sorted(path.name for path in fresh.folder.iterdir()) == ["engines", "runtime"]
 

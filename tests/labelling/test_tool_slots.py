@@ -13,6 +13,7 @@ import pytest
 
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling.options import LabelOptions, ToolContext
+from tests.support.labelling import label_options
 
 RUNS = 8
 
@@ -40,19 +41,20 @@ def most_at_a_time(cache: ContentCache, options: LabelOptions) -> int:
 @pytest.mark.parametrize("limit", [1, 3])
 def test_no_more_runs_of_a_tool_than_it_has_slots(tmp_path: Path, limit: int) -> None:
     cache = ContentCache(folder=tmp_path)
-    assert most_at_a_time(cache, LabelOptions(slots={"verilator": limit})) == limit
+    assert most_at_a_time(cache, label_options(slots={"verilator": limit})) == limit
 
 
 def test_a_tool_without_a_number_has_no_bound_but_the_workers(tmp_path: Path) -> None:
-    assert most_at_a_time(ContentCache(folder=tmp_path), LabelOptions(slots={"synthesis": 1})) > 1
+    assert most_at_a_time(ContentCache(folder=tmp_path), label_options(slots={"synthesis": 1})) > 1
 
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.labelling.options import LabelOptions, ToolContext
-options = LabelOptions(slots={"verilator": 1})
+from pipelines.dataset.labelling.options import ToolContext
+from tests.support.labelling import label_options
+options = label_options(slots={"verilator": 1})
 context = ToolContext(cache=ContentCache(folder=Path(sys.argv[1])), options=options)
 with context.tool_folder("verilator"):
     print("held", flush=True)
@@ -66,7 +68,7 @@ def test_a_process_that_was_killed_holds_no_slot(tmp_path: Path) -> None:
         assert holder.stdout.readline() == b"held\n"
         with ThreadPoolExecutor(max_workers=1) as pool:
             waiting = pool.submit(
-                most_at_a_time, ContentCache(folder=tmp_path), LabelOptions(slots={"verilator": 1})
+                most_at_a_time, ContentCache(folder=tmp_path), label_options(slots={"verilator": 1})
             )
             sleep(0.2)
             assert not waiting.done()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.labelling import LabelContext, LabelOptions, label_design
+from pipelines.dataset.labelling import LabelContext, label_design
 from pipelines.hls import HlsOptions
 from pipelines.programs.collections import MINI, WRITTEN, WRITTEN_FOLDER, read_kernel
 from pipelines.schemas import OK
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.support.labelling import label_options
 
 KERNELS = (
     *("coding/deint-elr", "compression/plane-runs", "control/pava-calibrate", "filters/notch-tracker"),
@@ -32,7 +32,7 @@ def test_each_field_has_a_kernel_here() -> None:
 def test_a_kernel_has_cycles_and_the_outputs_of_native_c(name: str, tmp_path: Path) -> None:
     context = LabelContext(
         cache=ContentCache(folder=tmp_path),
-        options=replace(LabelOptions(), synthesis=False, audit_fraction=0.0),
+        options=label_options(mapped=False, audit_fraction=0.0),
         target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
     )
     row = read_kernel(WRITTEN_FOLDER / f"{name}.json").row(MINI, suite=WRITTEN, stage=WRITTEN)

@@ -13,10 +13,11 @@ import torch
 from torch.nn.functional import one_hot
 
 from models.base import PredictorError
+from models.calibration_options import CalibrationOptions
 from models.labelled import Query
 from models.numeric_lm.anchor import design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, forms_of
-from models.numeric_lm.calibration import CalibrationOptions, CycleEnvironment, calibrate, draw_inputs
+from models.numeric_lm.calibration import CycleEnvironment, calibrate, draw_inputs
 from models.numeric_lm.network import CompactBackbone, DigitDecoder, NumericNetwork
 from models.numeric_lm.predictor import Card, NumericPredictor
 from models.numeric_lm.preferences import (
@@ -222,31 +223,36 @@ def test_repeated_questions_answer_like_whole_prompts() -> None:
 @pytest.mark.parametrize(("option", "value"), [("rounds", 0), ("beta", 0.0), ("keep", -1.0)])
 def test_options_reject_values_out_of_range(option: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"^{option} out of range: {value!r}; accepted: "):
-        CalibrationOptions(**{option: value})
+        replace(CalibrationOptions(), **{option: value})
 
 
 def test_a_calibrated_model_is_a_folder_that_answers(tmp_path: Path) -> None:
     from models.model_files import model_bytes, write_folder
-    from simfoundry.commands.calibrate import calibrate_file, calibration_text
+    from simfoundry.commands.calibrate import answer_calibrate, calibration_text
     from simfoundry.commands.predict import predict_file
+    from simfoundry.questions import CalibrateQuestion
 
     write_folder(tmp_path / "model", model_bytes("numeric-lm-text", _predictor().files))
     (tmp_path / "p.c").write_text(SOURCE)
     (tmp_path / "inputs.json").write_text(QUERY.inputs)
     common = {"file": tmp_path / "p.c", "top": "top", "directives": None, "memory_delay": 2, "clock": 10.0}
-    settings = {"rounds": 1, "inputs": 2, "unseen": 2, "updates": 1}
-    answer = calibrate_file(
-        **common,
+    question = CalibrateQuestion(
+        file=tmp_path / "p.c",
+        top="top",
         model=str(tmp_path / "model"),
-        inputs=tmp_path / "inputs.json",
+        specification=tmp_path / "inputs.json",
         out=tmp_path / "calibrated",
-        settings=settings,
+        rounds=1,
+        inputs=2,
+        unseen=2,
+        updates=1,
     )
+    answer = answer_calibrate(question)
     assert "unseen inputs" in calibration_text(answer)
     models = [str(tmp_path / name) for name in ("model", "calibrated")]
     before, after = (predict_file(**common, model=model) for model in models)
     assert before.keys() == after.keys()
     assert before != after
     with pytest.raises(PredictorError, match="holds calibrated"):
-        calibrate_file(**common, model="no model", inputs=None, out=tmp_path, settings=settings)
+        answer_calibrate(replace(question, model="no model", specification=None, out=tmp_path))
     assert (tmp_path / "p.c").exists()

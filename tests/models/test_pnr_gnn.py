@@ -30,8 +30,8 @@ from models.pnr_gnn.network import (
 from models.pnr_gnn.train import fit_placements, train
 from models.tasks import DatasetError, Reference
 from pipelines.base.cache import ContentCache
-from pipelines.fabric import Fabric, Graph, Schedule, anneal
-from pipelines.fabric.dataset import PlacementGroup, encode_routes, make_placements
+from pipelines.fabric import Fabric, Graph, PlacementGroup, Schedule, anneal
+from pipelines.fabric.dataset import encode_routes, make_placements
 from pipelines.fabric.features import GraphFeatures, RouteReader
 from pipelines.fabric.heuristic import routed_costs
 from pipelines.fabric.placing import Bools, Floats, Ints
@@ -54,11 +54,9 @@ def folder(cache: ContentCache, tmp_path_factory: pytest.TempPathFactory) -> Pat
     data = tmp_path_factory.mktemp("placements")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipelines.fabric.dataset.layer_operations", lambda _, seed: small_layer(seed))
-        few = PlacementGroup(
-            name="few", fabric=small_fabric(), families=("ffn",), draws=SEEDS, placements=8, moves=60
-        )
+        few = PlacementGroup(name="few", families=("ffn",), draws=SEEDS, placements=8, moves=60)
         for group in (few, replace(few, name="odd", families=("bert_large",), seed=1)):
-            made = make_placements(group, cache=cache, workers=1, on_progress=lambda _: None)
+            made = make_placements(group, small_fabric(), cache=cache, workers=1, on_progress=lambda _: None)
             for name in ("graphs", "nodes", "edges"):
                 write_table(data, table_spec(f"fabric_{name}"), getattr(made, name), group.name)
             write_table(data, table_spec("placements"), made.placements, group.name)

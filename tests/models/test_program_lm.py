@@ -34,6 +34,7 @@ from pipelines.dataset.splits import freeze_split
 from pipelines.dataset.variants import check_variant
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
+    CheckLimits,
     LlmOptions,
     LlmPrograms,
     ParentPool,
@@ -42,6 +43,7 @@ from pipelines.programs.llm import (
     ProviderError,
     ServerOptions,
     ServerProvider,
+    TextLimits,
     llm_programs,
 )
 from pipelines.schemas import read_table, table_spec
@@ -80,7 +82,7 @@ def _variants(provider: Provider, folder: Path, count: int = 2) -> LlmPrograms:
         name="ast", count=5, weight=1.0, program=lambda k: ast_program(k, seed=2, options=AstOptions())
     )
     return llm_programs(
-        LlmOptions(count=count, attempts=4),
+        LlmOptions(count=count, seed=0, attempts=4, most_failures=5, text=TextLimits(), check=CheckLimits()),
         provider=provider,
         prompts=[PROMPT],
         parents=[pool],

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from pipelines.base.cache import ContentCache
-from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.dataset.labelling import ToolContext, count_design
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
@@ -21,6 +21,7 @@ from pipelines.pragmas.search.evaluators import same_results
 from pipelines.pragmas.search.source_text import Strips, strip_loops
 from pipelines.programs import program_from_file
 from pipelines.schemas import OK, TOOL_ERROR, ProgramRow
+from tests.support.labelling import label_options
 
 TARGET = read_target("simfoundry")
 
@@ -101,7 +102,7 @@ def test_random_programs_give_the_same_in_strips(
     folder = tmp_path_factory.mktemp("strips")
     cache = ContentCache(folder=folder / "cache")
     first, second = row(text, folder), row(found.source, folder)
-    assert same_results(first, second, cache, LabelOptions()), found.source
+    assert same_results(first, second, cache, label_options()), found.source
 
 
 def test_a_loop_of_no_constant_trip_count_has_a_rest(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_a_loop_of_no_constant_trip_count_has_a_rest(tmp_path: Path) -> None:
     assert "L1_rest: for (int j = (0) + (((i) + 1) - (0)) / 4 * 4; j < (i) + 1; j++)" in found.source
     cache = ContentCache(folder=tmp_path / "cache")
     first, second = row(TRIANGLE, tmp_path, "triangle"), row(found.source, tmp_path, "triangle")
-    assert same_results(first, second, cache, LabelOptions())
+    assert same_results(first, second, cache, label_options())
 
 
 @pytest.mark.parametrize(

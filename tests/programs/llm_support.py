@@ -20,6 +20,7 @@ from pipelines.programs.llm import (
     Provider,
     ProviderError,
     Reply,
+    TextLimits,
     llm_programs,
 )
 from pipelines.programs.rows import program_row
@@ -91,7 +92,12 @@ def variants(
 ) -> LlmPrograms:
     """The stage on one parent."""
     options = LlmOptions(
-        count=count, attempts=attempts, most_failures=most_failures, check=check or CheckLimits(timeout_s=5)
+        count=count,
+        seed=0,
+        attempts=attempts,
+        most_failures=most_failures,
+        text=TextLimits(),
+        check=check or CheckLimits(timeout_s=5),
     )
     return llm_programs(
         options,

@@ -336,8 +336,3 @@ def test_stage_rejects_no_parents(tmp_path: Path) -> None:
     empty = ParentPool(name="ast", count=0, weight=1.0, program=lambda number: PARENT)
     with pytest.raises(ProgramError, match="variants need a prompt and earlier programs, got no programs"):
         variants(Says(fenced(GOOD)), tmp_path, pools=[empty])
-
-
-def test_stage_rejects_a_negative_count(tmp_path: Path) -> None:
-    with pytest.raises(ProgramError, match="a count of variants must not be negative, got -1"):
-        variants(Says(fenced(GOOD)), tmp_path, count=-1)

@@ -15,7 +15,7 @@ from labelled_rows import label_of, run_of, table_row
 from pipelines.base.cache import ContentCache
 from pipelines.c import parse_directives, read_function, read_interface
 from pipelines.dataset.features import extract_loops
-from pipelines.dataset.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
+from pipelines.dataset.labelling import sampled_configurations
 from pipelines.dataset.records import (
     QUANTITIES,
     LabelledRows,
@@ -46,19 +46,19 @@ from pipelines.schemas import (
     SplitRow,
     table_spec,
 )
+from tests.support.labelling import configuration_space
 
 PROGRAMS = (
     *kernel_programs(suites=("linear_algebra", "irregular"), sizes=("small",))[::5],
     *ast_programs(count=2, seed=0, options=AstOptions()),
     *dataflow_programs(count=3, seed=0, options=DataflowOptions()),
 )
-SAMPLING = MappingSampling(count=2, plain_share=0.2)
+SPACE = configuration_space(sampling="latin_hypercube", samples=2, plain_share=0.2)
 
 
 def _designs(program: ProgramRow) -> list[DesignRow]:
     function = read_function(program.source, top=program.top)
-    space = ConfigurationSpace(sampling=SAMPLING)
-    made = sampled_configurations(function, space, SAMPLING, program.program_id, liberty="osu018")
+    made = sampled_configurations(function, SPACE, program.program_id, liberty="osu018")
     return [
         design_row(program, o, compile_program(program.source, top=program.top, options=o), 0.0) for o in made
     ]

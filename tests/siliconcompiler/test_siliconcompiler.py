@@ -13,9 +13,7 @@ import pytest
 from pipelines.base.cache import ContentCache
 from pipelines.base.tools import ToolMissing
 from pipelines.dataset.labelling import (
-    ConfigurationSpace,
     LabelContext,
-    LabelOptions,
     label_designs,
     plan_designs,
 )
@@ -30,6 +28,7 @@ from pipelines.silicon.siliconcompiler import (
     tool_version,
 )
 from pipelines.silicon.synthesis import SynthesisResult, Target, find_liberty
+from tests.support.labelling import configuration_space, label_options, with_synthesis
 
 STEP = "place.detailed"
 
@@ -211,10 +210,10 @@ def test_designs_get_a_second_label_of_another_library(smake: Path, tmp_path: Pa
     programs = [program_from_file(path, top="add")]
     target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
     cache = ContentCache(folder=tmp_path / "cache")
-    options = LabelOptions(workers=1, audit_fraction=0.0, power=False)
+    options = label_options(workers=1, audit_fraction=0.0, power=False)
     plain = LabelContext(target=target, cache=cache, options=options)
-    placing = replace(plain, options=replace(options, synthesis_tools=("pyosys", "siliconcompiler")))
-    space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
+    placing = replace(plain, options=with_synthesis(options, tools=("pyosys", "siliconcompiler")))
+    space = configuration_space(memory_delay=(2,), pipeline=(False,))
     designs = plan_designs(programs, space, plain).designs
     tables = label_designs(programs, designs, plain)
     assert PlacementTarget.chosen(plain.options) == []

@@ -13,12 +13,13 @@ from pipelines.dataset.labelling.cache import (
 from pipelines.dataset.labelling.cache_import import CacheImport, ProgramRows, import_rows
 from pipelines.dataset.labelling.configurations import (
     ConfigurationSpace,
-    MappingSampling,
     planned_ids,
+    read_unit_limits,
     sampled_configurations,
+    space_in_keys,
 )
 from pipelines.dataset.labelling.cross_checks import CROSS_CHECK_LIMITS, cross_check_designs
-from pipelines.dataset.labelling.external_tools import TOOLS, LabellingError, require_tools
+from pipelines.dataset.labelling.external_tools import LabellingError, require_tools
 from pipelines.dataset.labelling.flows import rtl_of
 from pipelines.dataset.labelling.label import (
     CountedDesign,
@@ -32,9 +33,13 @@ from pipelines.dataset.labelling.label import (
 from pipelines.dataset.labelling.loops import loop_counts
 from pipelines.dataset.labelling.options import (
     AUDIT_ENGINES,
+    DEFAULT_OPTIONS,
     SLOTTED,
+    TOOLS,
     LabelContext,
+    Labelling,
     LabelOptions,
+    Synthesis,
     ToolContext,
     liberty_name,
     library_name,
@@ -42,6 +47,7 @@ from pipelines.dataset.labelling.options import (
 from pipelines.dataset.labelling.registry import (
     SYNTHESIS_TOOLS,
     TARGETS,
+    RegisteredSynthesis,
     label_targets,
     target_versions,
 )
@@ -51,6 +57,7 @@ from pipelines.dataset.labelling.targets import LabelTarget, SecondTarget
 __all__ = [
     "AUDIT_ENGINES",
     "CROSS_CHECK_LIMITS",
+    "DEFAULT_OPTIONS",
     "SLOTTED",
     "SYNTHESIS_TOOLS",
     "TARGETS",
@@ -64,10 +71,12 @@ __all__ = [
     "LabelTables",
     "LabelTarget",
     "LabelledDesign",
+    "Labelling",
     "LabellingError",
-    "MappingSampling",
     "ProgramRows",
+    "RegisteredSynthesis",
     "SecondTarget",
+    "Synthesis",
     "ToolContext",
     "count_design",
     "cross_check_designs",
@@ -84,8 +93,10 @@ __all__ = [
     "plan_designs",
     "planned_ids",
     "present_versions",
+    "read_unit_limits",
     "require_tools",
     "rtl_of",
     "sampled_configurations",
+    "space_in_keys",
     "target_versions",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 from pipelines.base.tools import ToolMissing
 from pipelines.dataset.labelling.external_tools import external_tool
-from pipelines.dataset.labelling.options import LabelContext
+from pipelines.dataset.labelling.options import LabelContext, LabelOptions
 from pipelines.dataset.labelling.synthesis import LabelTables
 from pipelines.native import native_version
 from pipelines.rtl import simulation
@@ -131,6 +132,8 @@ class LabelCache:
 _ELSEWHERE = (
     "workers",
     "slots",
+    "tools",
+    "liberty",
     "fpga_fraction",
     "fpga_unmapped_fraction",
     "unmapped_most_um2",
@@ -139,6 +142,16 @@ _ELSEWHERE = (
     "other_library_unmapped_fraction",
 )
 """Options that the labels of the project's own synthesis do not depend on."""
+_PREFIXED = ("timeout_s", "tools", "fraction")
+"""Options of synthesis that keys name with a prefix."""
+
+
+def options_in_keys(options: LabelOptions) -> dict[str, Any]:
+    """Return the options that labels depend on, under the names that they have in keys of the cache."""
+    values, synthesis = asdict(options), asdict(options.synthesis)
+    values |= {f"synthesis_{name}": synthesis.pop(name) for name in _PREFIXED} | synthesis
+    values["synthesis"] = values.pop("mapped")
+    return {name: value for name, value in values.items() if name not in _ELSEWHERE}
 
 
 def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCache:
@@ -150,11 +163,11 @@ def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCac
         versions = labels_version(sorted({d.tool for d in designs if d.status == OK}))
     except ToolMissing:
         return LabelCache(cache=context.cache, shared_key=None)
-    target, options = context.target, asdict(context.options)
+    target = context.target
     shared_key = content_hash(
         versions,
         [target.liberty.stem, liberty_hash(target.liberty), target.clock_period_ns],
-        {name: value for name, value in options.items() if name not in _ELSEWHERE},
+        options_in_keys(context.options),
         [column for row in (LabelRow, RunRow, InputRow, LoopRunRow) for column in row.__dataclass_fields__],
     )
     return LabelCache(cache=context.cache, shared_key=shared_key)

@@ -221,7 +221,7 @@ class _Import:
                     self._import_run(design, run)
                 self._import_synthesis(design, label, runs)
                 cycles = most_cycles(runs).get(design.design_id, 0)
-                asked = is_synthesised(design, cycles, self.context.options)
+                asked = is_synthesised(design, cycles, self.context.options.synthesis)
                 if label.status == OK and is_mapped(label) != asked:
                     other["labels with another share of designs mapped to cells"] += 1
                     whole = False

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
+from pipelines.base.validation import Count, Fraction, Positive
 from pipelines.c import Directive, Function, HlsError, directives_json, ir, parse_directives, read_function
 from pipelines.hls import (
     CLASS_WIDTHS_BITS,
     LIMITED_CLASSES,
-    TOOL,
     ArraySpace,
     HlsOptions,
     LoopSpace,
@@ -47,35 +48,6 @@ UNITS_OF_OPERATORS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MappingSampling:
-    """How the mappings of each program are drawn.
-
-    Attributes:
-        count: configurations per program, at least 1; fewer where two are the same.
-        seed: of all programs.
-        read_delays, write_delays: cycles to draw from.
-        clock_periods_ns: to draw from.
-        plain_share: of the strata of a loop or array, those that leave it as it is; 0 to 1.
-        copy_limit: copies of any operation, over all loops around it.
-        added_cells_limit: estimated standard cells that all copies of a program may add.
-        bank_limit: banks of all partitioned arrays together.
-        varied_share: of the programs, those with one more configuration, whose transformations and unit
-            limits are drawn too; 0 to 1.
-    """
-
-    count: int = 4
-    seed: int = 0
-    read_delays: tuple[int, ...] = (2, 5, 10, 15)
-    write_delays: tuple[int, ...] = (2, 5, 10, 15)
-    clock_periods_ns: tuple[float, ...] = (10.0,)
-    plain_share: float = 0.5
-    copy_limit: int = 16
-    added_cells_limit: int = 4000
-    bank_limit: int = 8
-    varied_share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MappedConfiguration:
     """One configuration: delays in cycles, a clock period in ns, directives in order of loops and arrays.
 
@@ -90,31 +62,110 @@ class MappedConfiguration:
     unit_limits: tuple[tuple[str, int], ...] | None = None
 
 
+def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Read the limits of functional units, (class, number) in order of class, from texts as `mul_32=1` or
+    `mul_32:1`.
+
+    Raises: ValueError: another form, an unknown class, or no positive number.
+    """
+    limits: dict[str, int] = {}
+    for text in texts:
+        name, _, count = text.replace(":", "=").partition("=")  # an override of Hydra has no = in a list
+        if name not in LIMITED_CLASSES or not count.isdecimal() or int(count) < 1:
+            raise ValueError(
+                f"a unit limit must be CLASS=N with N at least 1, got {text}; "
+                f"classes: {', '.join(LIMITED_CLASSES)}"
+            )
+        limits[name] = int(count)
+    return tuple(sorted(limits.items()))
+
+
+def _checked_limits(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}={count}" for name, count in read_unit_limits(texts))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigurationSpace:
-    """A grid of configurations, or a sample of mappings.
+    """The configurations of every program: a grid, or mappings drawn from what each program admits.
+
+    Tools that are not the project's own engine have the grid without directives.
 
     Attributes:
-        memory_delays: cycles, of reads and writes.
+        memory_delay: cycles of reads and writes, each a configuration; a sample draws both from here.
         write_delay: cycles of writes in all configurations; None: as reads.
         pipeline: whether innermost loops are pipelined; (False, True) tries both.
         clock_period_ns: period of every schedule.
         unsafe_math: floating sums may be reordered.
-        unit_limits: most functional units of a class, as (class, number).
-        tools: that make designs, of `TOOLS`; all but the project's own engine without directives.
-        sampling: how delays, clock periods and directives of the own engine are drawn; then the grid of
-            memory_delays, pipeline, clock_period_ns and write_delay is that of other tools alone. None for
-            the grid.
+        unit_limits: most functional units of a class, as `mul_32=1`.
+        sampling: a grid of the above, or a Latin hypercube, which the others describe.
+        samples: configurations per program; fewer where two are the same.
+        seed: of all programs.
+        clock_periods_ns: to draw from, repeats count; `clock_period_ns` when empty.
+        plain_share: of the strata of a loop or array, those that leave it as it is.
+        copy_limit: copies of any operation, over all loops around it.
+        added_cells_limit: estimated standard cells that all copies of a program may add.
+        bank_limit: banks of all partitioned arrays together.
+        varied_share: of the programs, those with one more configuration, whose transformations and unit
+            limits are drawn too.
     """
 
-    memory_delays: tuple[int, ...] = (2, 5, 10, 15)
-    pipeline: tuple[bool, ...] = (False, True)
-    clock_period_ns: float = 10.0
-    write_delay: int | None = None
+    memory_delay: Annotated[tuple[Count, ...], Field(min_length=1)]
+    write_delay: Count | None = None
+    pipeline: Annotated[tuple[bool, ...], Field(min_length=1)]
+    clock_period_ns: Positive
     unsafe_math: bool = False
-    unit_limits: tuple[tuple[str, int], ...] = ()
-    tools: tuple[str, ...] = (TOOL,)
-    sampling: MappingSampling | None = None
+    unit_limits: Annotated[tuple[str, ...], AfterValidator(_checked_limits)] = ()
+    sampling: Literal["grid", "latin_hypercube"] = "grid"
+    samples: Count = 4
+    seed: Annotated[int, Field(ge=0)] = 0
+    clock_periods_ns: tuple[Positive, ...] = ()
+    plain_share: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    copy_limit: Count = 16
+    added_cells_limit: Annotated[int, Field(ge=0)] = 4000
+    bank_limit: Annotated[int, Field(ge=0)] = 8
+    varied_share: Fraction = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse clock periods to draw from in a grid. Raises: ValueError."""
+        if self.clock_periods_ns and self.sampling == "grid":
+            raise ValueError(
+                "clock_periods_ns are drawn with sampling latin_hypercube; accepted for a grid: []"
+            )
+
+    @property
+    def write_delays(self) -> tuple[int, ...]:
+        """Cycles of writes to draw from."""
+        return self.memory_delay if self.write_delay is None else (self.write_delay,)
+
+    @property
+    def drawn_clocks_ns(self) -> tuple[float, ...]:
+        """Clock periods to draw from."""
+        return self.clock_periods_ns or (self.clock_period_ns,)
+
+
+def space_in_keys(space: ConfigurationSpace, tools: Sequence[str]) -> dict[str, Any]:
+    """Return what designs depend on, under the names that it has in keys.
+
+    Args: tools: that make the designs.
+    """
+    drawn = {
+        "count": space.samples,
+        "read_delays": space.memory_delay,
+        "write_delays": space.write_delays,
+        "clock_periods_ns": space.drawn_clocks_ns,
+        **{name: getattr(space, name) for name in _DRAWN},
+    }
+    return {
+        "memory_delays": space.memory_delay,
+        "unit_limits": read_unit_limits(space.unit_limits),
+        "tools": tuple(tools),
+        "sampling": drawn if space.sampling == "latin_hypercube" else None,
+        **{name: getattr(space, name) for name in _PLAIN},
+    }
+
+
+_PLAIN = ("pipeline", "clock_period_ns", "write_delay", "unsafe_math")
+_DRAWN = ("seed", "plain_share", "copy_limit", "added_cells_limit", "bank_limit", "varied_share")
 
 
 def plain_configurations(space: ConfigurationSpace, *, liberty: str) -> list[HlsOptions]:
@@ -126,7 +177,7 @@ def plain_configurations(space: ConfigurationSpace, *, liberty: str) -> list[Hls
             clock_period_ns=space.clock_period_ns,
             liberty=liberty,
         )
-        for delay in dict.fromkeys(space.memory_delays)
+        for delay in dict.fromkeys(space.memory_delay)
     ]
 
 
@@ -186,20 +237,17 @@ def _mappings_or_refusal(program: ProgramRow, space: ConfigurationSpace) -> list
         function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     except HlsError as error:
         return str(error)
-    if space.sampling is None:
-        mappings = _grid_mappings(function, space)
-    else:
-        mappings = _program_mappings(function, space, space.sampling, program.program_id)
+    mappings = _program_mappings(function, space, program.program_id)
     return [asdict(one) | {"directives": directives_json(one.directives)} for one in mappings]
 
 
 def _grid_mappings(function: Function, space: ConfigurationSpace) -> list[MappedConfiguration]:
-    """Return every configuration of a space without `sampling`, without repeats.
+    """Return every configuration of a grid, without repeats.
 
     Source: LLMulator section 6.3 and Figure 12 for the delays 2, 5, 10 and 15.
     """
     pipelined = tuple(Directive(kind="pipeline", loop=loop) for loop in innermost_loops(function))
-    grid = product(space.memory_delays, space.pipeline)
+    grid = product(space.memory_delay, space.pipeline)
     mappings = [
         MappedConfiguration(
             read_delay_cycles=delay,
@@ -213,23 +261,24 @@ def _grid_mappings(function: Function, space: ConfigurationSpace) -> list[Mapped
 
 
 def _program_mappings(
-    function: Function, space: ConfigurationSpace, sampling: MappingSampling, program_id: str
+    function: Function, space: ConfigurationSpace, program_id: str
 ) -> list[MappedConfiguration]:
-    legal = mapping_space(function, unsafe_math=space.unsafe_math, copy_limit=sampling.copy_limit)
-    mappings = sampled_mappings(legal, sampling, program_id)
-    varied = _varied_mapping(function, mappings[-1], sampling, program_id)
+    if space.sampling == "grid":
+        return _grid_mappings(function, space)
+    legal = mapping_space(function, unsafe_math=space.unsafe_math, copy_limit=space.copy_limit)
+    mappings = sampled_mappings(legal, space, program_id)
+    varied = _varied_mapping(function, mappings[-1], space, program_id)
     return [*mappings, *([] if varied is None else [varied])]
 
 
 def sampled_configurations(
-    function: Function, space: ConfigurationSpace, sampling: MappingSampling, program_id: str, *, liberty: str
+    function: Function, space: ConfigurationSpace, program_id: str, *, liberty: str
 ) -> list[HlsOptions]:
-    """Return the mappings of one program drawn from its legal space, without repeats; the first has no
-    directives.
+    """Return the configurations of one program, without repeats; the first drawn one has no directives.
 
-    Args: program_id: what the draw depends on beside the seed, see `sampled_mappings`.
+    Args: program_id: what a draw depends on beside the seed, see `sampled_mappings`.
     """
-    mappings = _program_mappings(function, space, sampling, program_id)
+    mappings = _program_mappings(function, space, program_id)
     return [_options(mapping, space, liberty) for mapping in mappings]
 
 
@@ -241,7 +290,9 @@ def _options(mapped: MappedConfiguration, space: ConfigurationSpace, liberty: st
         clock_period_ns=mapped.clock_period_ns,
         liberty=liberty,
         transforms=mapped.transforms or TransformOptions(unsafe_math=space.unsafe_math),
-        unit_limits=space.unit_limits if mapped.unit_limits is None else mapped.unit_limits,
+        unit_limits=(
+            read_unit_limits(space.unit_limits) if mapped.unit_limits is None else mapped.unit_limits
+        ),
     )
 
 
@@ -314,35 +365,35 @@ def latin_hypercube(dimensions: int, count: int, generator: np.random.Generator)
 # ---- dimensions -----------------------------------------------------------------------------------------
 
 
-def hardware_dimensions(sampling: MappingSampling) -> list[Dimension]:
+def hardware_dimensions(space: ConfigurationSpace) -> list[Dimension]:
     """Return the dimensions that every program has."""
     return [
-        Dimension(subject="", what="read_delay_cycles", levels=sampling.read_delays),
-        Dimension(subject="", what="write_delay_cycles", levels=sampling.write_delays),
-        Dimension(subject="", what="clock_period_ns", levels=sampling.clock_periods_ns),
+        Dimension(subject="", what="read_delay_cycles", levels=space.memory_delay),
+        Dimension(subject="", what="write_delay_cycles", levels=space.write_delays),
+        Dimension(subject="", what="clock_period_ns", levels=space.drawn_clocks_ns),
     ]
 
 
-def program_dimensions(space: MappingSpace, sampling: MappingSampling) -> list[Dimension]:
+def program_dimensions(legal: MappingSpace, space: ConfigurationSpace) -> list[Dimension]:
     """Return the dimensions of a program's loops and arrays; what admits one level only has none."""
     dimensions: list[Dimension] = []
-    for loop in space.loops:
-        inner = any(other.parent == loop.name for other in space.loops)
-        dimensions.append(_choice(loop.name, "mapping", _mappings(loop, inner), sampling))
-        dimensions.append(Dimension(subject=loop.name, what="factor", levels=_factors(loop, sampling)))
-    for array in space.arrays:
+    for loop in legal.loops:
+        inner = any(other.parent == loop.name for other in legal.loops)
+        dimensions.append(_choice(loop.name, "mapping", _mappings(loop, inner), space))
+        dimensions.append(Dimension(subject=loop.name, what="factor", levels=_factors(loop, space)))
+    for array in legal.arrays:
         long = tuple(d for d, extent in enumerate(array.shape, 1) if extent > 1)
-        factors = tuple(f for f in BANKS if f <= sampling.bank_limit)
+        factors = tuple(f for f in BANKS if f <= space.bank_limit)
         if not long:
             continue
-        dimensions.append(_choice(array.name, "partition", (PLAIN, *STYLES), sampling))
+        dimensions.append(_choice(array.name, "partition", (PLAIN, *STYLES), space))
         dimensions.append(Dimension(subject=array.name, what="banks", levels=factors))
         dimensions.append(Dimension(subject=array.name, what="dimension", levels=long))
     return [d for d in dimensions if len(d.levels) > 1]
 
 
-def _choice(subject: str, what: str, levels: Sequence[str], sampling: MappingSampling) -> Dimension:
-    return Dimension(subject=subject, what=what, levels=tuple(levels), first_share=sampling.plain_share)
+def _choice(subject: str, what: str, levels: Sequence[str], space: ConfigurationSpace) -> Dimension:
+    return Dimension(subject=subject, what=what, levels=tuple(levels), first_share=space.plain_share)
 
 
 def _mappings(loop: LoopSpace, has_inner: bool) -> list[str]:
@@ -358,12 +409,12 @@ def _mappings(loop: LoopSpace, has_inner: bool) -> list[str]:
     return ways
 
 
-def _factors(loop: LoopSpace, sampling: MappingSampling) -> tuple[int, ...]:
+def _factors(loop: LoopSpace, space: ConfigurationSpace) -> tuple[int, ...]:
     """Return the copies of a loop's body, up to the limit; the trip count itself is a full unroll."""
     if loop.trip_count is None:
-        return tuple(f for f in UNKNOWN_TRIP_FACTORS if f <= sampling.copy_limit)
-    below = {f for f in FACTORS if f < loop.trip_count and f <= sampling.copy_limit}
-    full = {loop.trip_count} if 1 < loop.trip_count <= sampling.copy_limit else set[int]()
+        return tuple(f for f in UNKNOWN_TRIP_FACTORS if f <= space.copy_limit)
+    below = {f for f in FACTORS if f < loop.trip_count and f <= space.copy_limit}
+    full = {loop.trip_count} if 1 < loop.trip_count <= space.copy_limit else set[int]()
     return tuple(sorted(below | full))
 
 
@@ -402,8 +453,8 @@ class _Drawn:
         """Return the estimated standard cells that copies add."""
         return sum(loop.own_cells * (self.copies_of(name) - 1) for name, loop in self.loops.items())
 
-    def fits(self, sampling: MappingSampling) -> bool:
-        return self.most_copies() <= sampling.copy_limit and self.added_cells() <= sampling.added_cells_limit
+    def fits(self, space: ConfigurationSpace) -> bool:
+        return self.most_copies() <= space.copy_limit and self.added_cells() <= space.added_cells_limit
 
     def set(self, name: str, kinds: tuple[str, ...], copies: int = 1) -> None:
         self.kinds.pop(name, None)
@@ -428,20 +479,20 @@ def _shuffled(items: Sequence[Item], generator: np.random.Generator) -> list[Ite
 
 
 def _mapped_loops(
-    space: MappingSpace,
+    legal: MappingSpace,
     levels: Mapping[tuple[str, str], Any],
-    sampling: MappingSampling,
+    space: ConfigurationSpace,
     generator: np.random.Generator,
 ) -> list[Directive]:
     """Draw directives on loops, in a drawn order, as far as the bounds allow; drop contradictions."""
-    drawn = _Drawn({loop.name: loop for loop in space.loops})
-    for loop in _shuffled(space.loops, generator):
+    drawn = _Drawn({loop.name: loop for loop in legal.loops})
+    for loop in _shuffled(legal.loops, generator):
         mapping = str(levels.get((loop.name, "mapping"), PLAIN))
         if mapping != PLAIN:
-            _take(drawn, loop, tuple(mapping.split("+")), levels, sampling)
-    for loop in space.loops:  # outer before inner
+            _take(drawn, loop, tuple(mapping.split("+")), levels, space)
+    for loop in legal.loops:  # outer before inner
         drawn.settle(loop)
-    return [d for loop in space.loops for d in _loop_directives(loop, drawn)]
+    return [d for loop in legal.loops for d in _loop_directives(loop, drawn)]
 
 
 def _take(
@@ -449,19 +500,19 @@ def _take(
     loop: LoopSpace,
     kinds: tuple[str, ...],
     levels: Mapping[tuple[str, str], Any],
-    sampling: MappingSampling,
+    space: ConfigurationSpace,
 ) -> None:
     """Map a loop as drawn, with the largest factor up to the drawn one that fits; else leave it plain."""
     factors = [1]
     if kinds[0] in ("unroll", "parallel"):
-        offered = _factors(loop, sampling)
+        offered = _factors(loop, space)
         if len(kinds) > 1 and loop.trip_count is not None:
             offered = tuple(f for f in offered if 2 * f <= loop.trip_count)  # so that a loop remains
         drawn_factor = levels.get((loop.name, "factor"), offered[-1] if offered else 1)
         factors = [f for f in reversed(offered) if f <= drawn_factor]
     for factor in factors:
         drawn.set(loop.name, kinds, factor)
-        if drawn.fits(sampling):
+        if drawn.fits(space):
             return
     drawn.set(loop.name, ())
 
@@ -476,20 +527,20 @@ def _loop_directives(loop: LoopSpace, drawn: _Drawn) -> list[Directive]:
 
 
 def _partitions(
-    space: MappingSpace,
+    legal: MappingSpace,
     levels: Mapping[tuple[str, str], Any],
-    sampling: MappingSampling,
+    space: ConfigurationSpace,
     generator: np.random.Generator,
 ) -> list[Directive]:
     """Return the directives on arrays, in a drawn order until the banks are used up."""
-    left = sampling.bank_limit
+    left = space.bank_limit
     directives: dict[str, Directive] = {}
-    for array in _shuffled(space.arrays, generator):
+    for array in _shuffled(legal.arrays, generator):
         directive, banks = _partition(array, levels, left)
         if directive is not None:
             directives[array.name] = directive
             left -= banks
-    return [directives[array.name] for array in space.arrays if array.name in directives]
+    return [directives[array.name] for array in legal.arrays if array.name in directives]
 
 
 def _partition(
@@ -516,7 +567,7 @@ def _partition(
 
 
 def sampled_mappings(
-    space: MappingSpace, sampling: MappingSampling, program_id: str
+    legal: MappingSpace, space: ConfigurationSpace, program_id: str
 ) -> list[MappedConfiguration]:
     """Return the configurations of one program, without repeats.
 
@@ -527,19 +578,19 @@ def sampled_mappings(
             that no program's configurations depend on which others there are.
     Source: LLMulator section 6.3 for the parameters; it does not say how they are combined.
     """
-    generator = np.random.default_rng([sampling.seed, int(program_id, 16)])
-    hardware = hardware_dimensions(sampling)
-    own = program_dimensions(space, sampling)
-    delays = latin_hypercube(len(hardware), sampling.count, generator)
-    mapped = latin_hypercube(len(own), sampling.count - 1, generator)
+    generator = np.random.default_rng([space.seed, int(program_id, 16)])
+    hardware = hardware_dimensions(space)
+    own = program_dimensions(legal, space)
+    delays = latin_hypercube(len(hardware), space.samples, generator)
+    mapped = latin_hypercube(len(own), space.samples - 1, generator)
     mappings: dict[MappedConfiguration, None] = {}
     for number, point in enumerate(delays):
         delays_and_clock = {name[1]: level for name, level in _levels(hardware, point).items()}
         directives: list[Directive] = []
         if number:
             levels = _levels(own, mapped[number - 1])
-            directives += _mapped_loops(space, levels, sampling, generator)
-            directives += _partitions(space, levels, sampling, generator)
+            directives += _mapped_loops(legal, levels, space, generator)
+            directives += _partitions(legal, levels, space, generator)
         mappings[MappedConfiguration(**delays_and_clock, directives=tuple(directives))] = None
     return list(mappings)
 
@@ -549,15 +600,15 @@ UNIT_COUNTS = (1, 1, 2, 3)
 
 
 def _varied_mapping(
-    function: Function, mapping: MappedConfiguration, sampling: MappingSampling, program_id: str
+    function: Function, mapping: MappedConfiguration, space: ConfigurationSpace, program_id: str
 ) -> MappedConfiguration | None:
     """Return a mapping under drawn options of the engine, or None for a program that is not drawn.
 
     Each class of units that the program may use is limited with a chance of two thirds. Floating sums may be
     reordered in half of the programs that have them.
     """
-    generator = np.random.default_rng([sampling.seed, int(program_id, 16), 1])
-    if generator.random() >= sampling.varied_share:
+    generator = np.random.default_rng([space.seed, int(program_id, 16), 1])
+    if generator.random() >= space.varied_share:
         return None
     classes = _unit_classes(function)
     limited = [name for name in classes if generator.random() < 2 / 3]

@@ -18,15 +18,12 @@ from pipelines.base.tools import ToolMissing
 from pipelines.c import HlsError, read_interface, require_outputs
 from pipelines.c.signature import DataSet, Interface
 from pipelines.circt import CirctResult, compile_with_circt, simulate_circt_design
-from pipelines.dataset.labelling.options import LabelOptions
+from pipelines.dataset.labelling.options import CIRCT_TOOLS, TOOLS, LabelOptions
 from pipelines.dataset.labelling.runs import OutputDigests, RunResult, moved_bytes
 from pipelines.hls import HlsOptions
 from pipelines.rtl import simulation
 from pipelines.rtl.simulation import MemoryTiming
 from pipelines.schemas import OK, TOOL_ERROR, ProgramRow
-
-CIRCT_TOOLS = tuple(f"circt-{flow}" for flow in circt.FLOWS)
-TOOLS = (hls.TOOL, *CIRCT_TOOLS, bambu.TOOL)
 
 NOT_EQUAL = "Simulation not correct"
 """What Bambu says when an output differs from its native run."""

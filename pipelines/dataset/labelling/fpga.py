@@ -28,11 +28,11 @@ class FpgaTarget(SecondTarget):
 
     def shares(self, options: LabelOptions) -> tuple[float, float]:
         """Return the shares `fpga_fraction` and `fpga_unmapped_fraction`."""
-        return options.fpga_fraction, options.fpga_unmapped_fraction
+        return options.synthesis.fpga_fraction, options.synthesis.fpga_unmapped_fraction
 
     def key(self, design: DesignRow, context: LabelContext) -> str:
         """Return the hash of Verilog, version and time limit."""
-        return content_hash(design.rtl_sha256, xilinx_version(), context.options.synthesis_timeout_s)
+        return content_hash(design.rtl_sha256, xilinx_version(), context.options.synthesis.timeout_s)
 
     def make(self, design: DesignRow, rtl: Callable[[], HasVerilog], context: LabelContext) -> LabelFigures:
         """Map a design to LUTs, flip-flops, DSPs and block RAM."""
@@ -43,7 +43,7 @@ class FpgaTarget(SecondTarget):
                 text.verilog,
                 top=text.module,
                 folder=folder,
-                timeout_s=context.options.synthesis_timeout_s,
+                timeout_s=context.options.synthesis.timeout_s,
             )
         cells = result.cells_by_type
         return LabelFigures(

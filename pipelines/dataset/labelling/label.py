@@ -202,7 +202,7 @@ class _Steps:
             if failure is not None:
                 return failure
             cycles = most_cycles(run.row() for run in self.runs)[flow.design.design_id]
-            if not (options.synthesis and is_synthesised(flow.design, cycles, options)):
+            if not (options.mapped and is_synthesised(flow.design, cycles, options.synthesis)):
                 return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:
@@ -289,13 +289,13 @@ def plan_designs(
     *,
     on_progress: ProgressCallback = silent,
 ) -> DesignTables:
-    """Compile every program under every configuration of a space, with every tool of it.
+    """Compile every program under every configuration of a space, with every tool of the options.
 
     Returns: one design row per attempt; a program that the front end refuses has one rejected row per tool.
              Programs that are not ok themselves have none.
     Raises:  LabellingError: a tool has no such name. ToolMissing: a tool is not installed.
     """
-    require_tools(space.tools)
+    require_tools(context.options.tools)
     whole = [program for program in programs if program.status == OK]
     plans = context.cache.read_each(partial(_plan, space=space, context=context), whole)
     items = [item for plan in plans for item in plan]
@@ -325,13 +325,13 @@ def _plan(
     own = program_configurations(program, space, liberty=liberty, cache=context.cache)
     refused = refused_configuration(space, liberty=liberty)
     if isinstance(own, str):
-        return [refused_row(program, tool, refused, own) for tool in space.tools]
+        return [refused_row(program, tool, refused, own) for tool in context.options.tools]
     if isinstance(own, EngineFault):
         return [design_row(program, refused, (TOOL_ERROR, own.reason), 0.0)]
     plain = plain_configurations(space, liberty=liberty)
     return [
         _Planned(program=program, tool=tool, configuration=configuration)
-        for tool in space.tools
+        for tool in context.options.tools
         for configuration in (own if tool == TOOL else plain)
     ]
 

@@ -21,7 +21,7 @@ from pipelines.dataset.labelling.synthesis import (
 )
 from pipelines.dataset.labelling.targets import SecondTarget
 from pipelines.schemas import DesignRow
-from pipelines.silicon.synthesis import tool_version
+from pipelines.silicon.synthesis import find_liberty, tool_version
 
 
 class LibraryTarget(SecondTarget):
@@ -38,8 +38,11 @@ class LibraryTarget(SecondTarget):
 
     @classmethod
     def chosen(cls, options: LabelOptions) -> Sequence[LibraryTarget]:
-        """Return one target per liberty file of `other_libraries`."""
-        return [cls(liberty) for liberty in options.other_libraries]
+        """Return one target per library of `other_libraries`.
+
+        Raises: SynthesisError: a library is missing or is not liberty.
+        """
+        return [cls(find_liberty(name)) for name in options.synthesis.other_libraries]
 
     def version(self) -> str:
         """Return the version of the project's own synthesis."""
@@ -47,7 +50,8 @@ class LibraryTarget(SecondTarget):
 
     def shares(self, options: LabelOptions) -> tuple[float, float]:
         """Return the shares `other_library_fraction` and `other_library_unmapped_fraction`."""
-        return options.other_library_fraction, options.other_library_unmapped_fraction
+        synthesis = options.synthesis
+        return synthesis.other_library_fraction, synthesis.other_library_unmapped_fraction
 
     def key(self, design: DesignRow, context: LabelContext) -> str:
         """Return the key of logic synthesis with the other library."""

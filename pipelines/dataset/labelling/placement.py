@@ -47,7 +47,7 @@ class PlacementTarget(SecondTarget):
 
     def key(self, design: DesignRow, context: LabelContext) -> str:
         """Return the hash of Verilog, clock, version and time limit."""
-        timeout_s = context.options.placement_timeout_s
+        timeout_s = context.options.synthesis.placement_timeout_s
         return content_hash(
             design.rtl_sha256, design.clock_period_ns, siliconcompiler.tool_version(), timeout_s
         )
@@ -62,6 +62,6 @@ class PlacementTarget(SecondTarget):
                 clock_period_ns=design.clock_period_ns,
                 folder=folder,
                 cache_folder=context.cache.folder / siliconcompiler.TOOL,
-                timeout_s=context.options.placement_timeout_s,
+                timeout_s=context.options.synthesis.placement_timeout_s,
             )
         return LabelFigures.of(result, None)

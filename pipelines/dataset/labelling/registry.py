@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from pipelines.base.tools import ToolMissing
+from pipelines.base.validation import some_of
 from pipelines.dataset.labelling.cross_checks import CrossCheckTarget
 from pipelines.dataset.labelling.fpga import FpgaTarget
 from pipelines.dataset.labelling.label import CellTarget
-from pipelines.dataset.labelling.options import LabelOptions
+from pipelines.dataset.labelling.options import LabelOptions, Synthesis
 from pipelines.dataset.labelling.other_libraries import LibraryTarget
 from pipelines.dataset.labelling.placement import PlacementTarget
 from pipelines.dataset.labelling.targets import LabelTarget
@@ -20,7 +24,14 @@ TARGETS: tuple[type[LabelTarget], ...] = (
 )
 
 SYNTHESIS_TOOLS = tuple(target.name for target in TARGETS if target.is_tool)
-"""Accepted names of `synthesis_tools`."""
+"""Accepted names of `Synthesis.tools`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredSynthesis(Synthesis):
+    """Options of logic synthesis whose tools are targets."""
+
+    tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
 
 
 def label_targets(options: LabelOptions) -> list[LabelTarget]:

@@ -22,7 +22,7 @@ from pipelines.base.identity import content_hash, text_sha256
 from pipelines.c.signature import DataSet, Interface
 from pipelines.cyclemodel import CycleResult, count_cycles_of
 from pipelines.dataset.labelling.loops import LoopCount, loop_counts
-from pipelines.dataset.labelling.options import LabelOptions, ToolContext
+from pipelines.dataset.labelling.options import LabelOptions, Synthesis, ToolContext
 from pipelines.hls import CompiledDesign, options_of
 from pipelines.native import NativeRun, native_version, run_native_sets
 from pipelines.programs import GENERATED_SUITES, USER_SUITE, data_id
@@ -335,13 +335,13 @@ def is_audited(design_id: str, fraction: float) -> bool:
     return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
 
 
-def is_synthesised(design: DesignRow, cycles: int, options: LabelOptions) -> bool:
+def is_synthesised(design: DesignRow, cycles: int, options: Synthesis) -> bool:
     """Tell whether a design is mapped to cells: all of programs that nobody generated, and a sample of the
     others.
 
     Args:    cycles: most of its runs; options: shares, 0 to 1; a larger sample contains a smaller one.
     """
-    area_um2, fraction = design.estimated_area_um2 or 0.0, options.synthesis_fraction
+    area_um2, fraction = design.estimated_area_um2 or 0.0, options.fraction
     if (
         area_um2 >= options.demanding_um2_per_ns * design.clock_period_ns
         or area_um2 * cycles >= options.demanding_um2_cycles
@@ -373,7 +373,7 @@ def is_fully_powered(design: DesignRow, cycles: int, options: LabelOptions) -> b
     if 0 < (design.estimated_area_um2 or math.inf) * cycles <= options.light_um2_cycles:
         return True
     drawn = _is_drawn("power", design, options.full_power_fraction)
-    return drawn and is_synthesised(design, 0, replace(options, demanding_fraction=0.0))
+    return drawn and is_synthesised(design, 0, replace(options.synthesis, demanding_fraction=0.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,7 +169,8 @@ def lacking_figures(
     return [
         design.design_id
         for design in designs
-        if design.design_id in alone and is_synthesised(design, cycles.get(design.design_id, 0), options)
+        if design.design_id in alone
+        and is_synthesised(design, cycles.get(design.design_id, 0), options.synthesis)
     ]
 
 
@@ -204,7 +205,7 @@ def _statuses(figures: LabelFigures) -> tuple[str]:
 
 def synthesis_key(design: DesignRow, target: Target, options: LabelOptions) -> str:
     """Hash what logic synthesis of a design depends on."""
-    return content_hash(netlist_key(design, target), options.synthesis_timeout_s, _LABEL_VERSION)
+    return content_hash(netlist_key(design, target), options.synthesis.timeout_s, _LABEL_VERSION)
 
 
 def netlist_key(design: DesignRow, target: Target) -> str:
@@ -261,7 +262,7 @@ def _map(
             top=text.module,
             target=context.target,
             folder=folder,
-            timeout_s=context.options.synthesis_timeout_s,
+            timeout_s=context.options.synthesis.timeout_s,
         )
     record = None if result.netlist is None else netlist_record(result.netlist)
     if record is not None:

@@ -31,7 +31,7 @@ class LabelTarget(ABC):
 
     Attributes:
         name: in the column `tool` of its rows.
-        is_tool: whether its name in `synthesis_tools` asks for it; otherwise `chosen` reads other options.
+        is_tool: whether its name in `Synthesis.tools` asks for it; otherwise `chosen` reads other options.
         constants: version constants that its rows depend on, as FILE:NAME.
         programs: names in `assets.engines.TOOLS` of the programs that its rows depend on.
     """
@@ -44,7 +44,7 @@ class LabelTarget(ABC):
     @classmethod
     def chosen(cls, options: LabelOptions) -> Sequence[LabelTarget]:
         """Return the targets of this class that options ask for."""
-        return [cls()] if cls.name in options.synthesis_tools else []
+        return [cls()] if cls.name in options.synthesis.tools else []
 
     @abstractmethod
     def version(self) -> str:
@@ -127,7 +127,7 @@ class SecondTarget(LabelTarget):
         self, designs: Sequence[DesignRow], tables: LabelTables, options: LabelOptions
     ) -> Collection[str]:
         """Return the ids of designs of its shares that have no row of its own."""
-        most_um2, (mapped, alone) = options.unmapped_most_um2, self.shares(options)
+        most_um2, (mapped, alone) = options.synthesis.unmapped_most_um2, self.shares(options)
         small = {
             d.design_id for d in designs if most_um2 is None or (d.estimated_area_um2 or 0.0) <= most_um2
         }

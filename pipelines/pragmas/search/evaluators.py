@@ -28,7 +28,13 @@ from pipelines.base.summation import ordered_sum
 from pipelines.base.tools import ToolMissing, stopwatch
 from pipelines.base.workers import ChildProcess, begin_worker
 from pipelines.c import Directive, HlsError, read_interface
-from pipelines.dataset.labelling import CountedDesign, LabelOptions, ToolContext, count_design
+from pipelines.dataset.labelling import (
+    DEFAULT_OPTIONS,
+    CountedDesign,
+    LabelOptions,
+    ToolContext,
+    count_design,
+)
 from pipelines.dataset.vendor import VendorError, read_csynth
 from pipelines.hls import HlsOptions, design_id, tool_version
 from pipelines.native import native_version, run_native
@@ -47,7 +53,7 @@ plain loops, 100 to 200 of arrays in many banks. Searches begin with it and doub
 ENDING_S = 2.0
 """Seconds in which a process ends on request; in one long step of the engine it cannot."""
 
-COUNTING = LabelOptions(power=False, audit_fraction=0.0, cycle_limit=1 << 40)
+COUNTING = replace(DEFAULT_OPTIONS, power=False, audit_fraction=0.0, cycle_limit=1 << 40)
 """Cycles alone. The time limit ends long runs; 70 million cycles of a plain loop are within it."""
 
 

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.base.summation import ordered_sum
+from pipelines.base.validation import Count
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.judging import CheckLimits, Judge, Verdict
 from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
@@ -59,20 +62,12 @@ class LlmOptions:
         check: limits on programs.
     """
 
-    count: int
-    seed: int = 0
-    attempts: int = 6
-    most_failures: int = 5
-    text: TextLimits = field(default_factory=TextLimits)
-    check: CheckLimits = field(default_factory=CheckLimits)
-
-    def __post_init__(self) -> None:
-        """Refuse a number outside its range. Raises: ProgramError."""
-        if self.count < 0:
-            raise ProgramError(f"a count of variants must not be negative, got {self.count}")
-        for name in ("attempts", "most_failures"):
-            if getattr(self, name) < 1:
-                raise ProgramError(f"{name} must be at least 1, got {getattr(self, name)}")
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    attempts: Count
+    most_failures: Count
+    text: TextLimits
+    check: CheckLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
