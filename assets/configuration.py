@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import ValidationError, create_model
@@ -223,9 +223,25 @@ _MOST_SHOWN = 2000
 """Characters of what is wrong with a configuration."""
 
 
+def _truth_values(content: Any, values: Any, key: str = "") -> Iterator[str]:
+    """Yield the keys of true and false that were taken for numbers."""
+    if isinstance(content, Mapping) and isinstance(values, Mapping):
+        for name, value in cast("Mapping[str, Any]", content).items():
+            if name in values:
+                yield from _truth_values(value, values[name], f"{key}.{name}" if key else name)
+    elif isinstance(content, list | tuple) and isinstance(values, list | tuple):
+        for inner, value in zip(cast("list[Any]", content), cast("list[Any]", values), strict=False):
+            yield from _truth_values(inner, value, key)
+    elif isinstance(content, bool) and isinstance(values, int | float) and not isinstance(values, bool):
+        yield key
+
+
 def _validated(content: Any, *, where: str) -> Configuration:
     try:
-        return configuration_model().model_validate(content)
+        configuration = configuration_model().model_validate(content)
+        for key in _truth_values(content, configuration.model_dump(mode="json")):
+            raise FoundryError(f"{key}: true or false ({where}); accepted: a number")
+        return configuration
     except ValidationError as error:
         problem, first = describe_invalid(error, configuration_model(), where), error.errors()[0]
         if first["type"] in (*UNKNOWN_KEY, "missing"):

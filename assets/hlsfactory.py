@@ -3,7 +3,7 @@
 The file has `design_name`, `dataset_name` and tables `flow_configs`. Top function and sources stand in what a
 flow names: `set_top` and `add_files` of the Tcl script of Vitis HLS (`synth_tcl`), `syn.top` and `syn.file`
 of its configuration (`hls_config`), or `sources` of the Altera flow. Test benches are left out. Of Tcl,
-commands with plain words are read; nothing is run.
+commands with plain words are read, also in branches of conditions; nothing is run.
 
 Source: hlsfactory/design_config.py of https://github.com/sharc-lab/HLSFactory
 """
@@ -219,6 +219,7 @@ def _run_script(
     if depth > MOST_SOURCED:
         raise ProgramError(f"scripts that read scripts: more than {MOST_SOURCED} levels ({path})")
     text = read_text(path, what="script", most_bytes=MOST_FILE_BYTES, error=ProgramError)
+    _require_closed(text, path)
     for command, *words in _commands(text):
         if command == "set" and len(words) == 2:
             variables[words[0]] = _with_values(words[1], variables)
@@ -229,6 +230,18 @@ def _run_script(
         elif command == "source" and words:
             script = _inside(folder / _replaced(words[0], variables, path), root)
             _run_script(script, folder, root, sources, variables, depth + 1)
+
+
+_NO_BRACE = re.compile(r'^\s*#.*$|\\.|"(?:[^"\\\n]|\\.)*"', re.MULTILINE)
+
+
+def _require_closed(text: str, path: Path) -> None:
+    """Refuse a script that ends within a brace, behind which Tcl would read nothing."""
+    depth = 0
+    for mark in re.findall(r"[{}]", _NO_BRACE.sub("", text)):
+        depth = max(0, depth + (1 if mark == "{" else -1))
+    if depth:
+        raise ProgramError(f"unclosed brace ({path})")
 
 
 def _with_values(word: str, variables: Mapping[str, str]) -> str:

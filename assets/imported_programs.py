@@ -67,6 +67,8 @@ from pipelines.schemas import (
 )
 
 STAGE = "kernel"
+REASONS_NAMED = 3
+"""Programs whose reasons an error repeats."""
 MOST_PROGRAMS = 2_000
 MOST_ENTRIES = 200_000
 """Files and folders that are looked at."""
@@ -199,8 +201,10 @@ def _listed(root: Path, listed: Path) -> list[ProgramSource]:
 def read_programs(
     sources: Sequence[ProgramSource], suite: str, *, sizes: Sequence[str], listen: Listener = ignore_progress
 ) -> list[ProgramRow]:
-    """Return the rows of the programs of a collection; a program of a name that another one has is named
-    after its path, and one that equals an earlier one is rejected.
+    """Return the rows of the programs of a collection.
+
+    A program of a name that another one has is named after its path, and one of several functions of a file
+    after its function, too. A program whose syntax tree equals that of an earlier one is rejected.
 
     Args:   sizes: of kernels with a manifest.
     Raises: MachineFault: the machine had no time for a program.
@@ -223,14 +227,21 @@ def read_programs(
 
 def _distinct(rows: Sequence[tuple[ProgramSource, ProgramRow]], suite: str) -> list[ProgramRow]:
     places: defaultdict[str, set[str]] = defaultdict(set)
+    tops: defaultdict[str, set[str | None]] = defaultdict(set)
     for source, row in rows:
         places[row.name].add(source.place)
+        tops[source.place].add(source.top)
     known: dict[str, ProgramRow] = {}
+    first: dict[str, tuple[ProgramSource, ProgramRow]] = {}
     for source, row in rows:
         name = row.name if len(places[row.name]) == 1 else _path_name(source)
+        if len(tops[source.place]) > 1 and source.top is not None:
+            name = _cut(f"{name}-{source.top}")
         own = replace(row, name=name, operators=(name,) if row.operators == (row.name,) else row.operators)
-        if own.program_id in known:
-            own = _rejected(source, name, f"the same program as {known[own.program_id].name}", suite)
+        other, earlier = first.setdefault(own.ast_hash or own.program_id, (source, own))
+        if other is not source:
+            reason = "listed twice" if other == source else f"equals {earlier.name} but for its spelling"
+            own = _rejected(source, name, reason, suite)
         known.setdefault(own.program_id, own)
     return list(known.values())
 
@@ -238,7 +249,11 @@ def _distinct(rows: Sequence[tuple[ProgramSource, ProgramRow]], suite: str) -> l
 def _path_name(source: ProgramSource) -> str:
     """Return a name made of the path, short enough for names of files made of it."""
     path = source.place.removesuffix(f"/{DESIGN_FILE}").removesuffix(".c")
-    return path.replace("/", "-").encode()[-NAME_BYTES:].decode("utf-8", "ignore")
+    return _cut(path.replace("/", "-"))
+
+
+def _cut(name: str) -> str:
+    return name.encode()[-NAME_BYTES:].decode("utf-8", "ignore")
 
 
 def _natural_name(source: ProgramSource) -> str:
@@ -438,7 +453,16 @@ def import_programs(
     sources = find_programs(folder, listed)
     sizes = settings.group(Programs).polybench_sizes
     programs = read_programs(sources, suite, sizes=sizes, listen=listener("programs"))
+    _require_some(programs, suite)
     return _label(settings, suite, programs, listener)
+
+
+def _require_some(programs: Sequence[ProgramRow], suite: str) -> None:
+    """Refuse a suite without a program that can be read: an earlier one of its name stays."""
+    if all(program.status != OK for program in programs):
+        reasons = "; ".join(f"{p.name}: {p.reason}" for p in programs[:REASONS_NAMED])
+        more = f"; and {len(programs) - REASONS_NAMED} more" if len(programs) > REASONS_NAMED else ""
+        raise FoundryError(f"no program can be read, suite {suite} is left as it was: {reasons}{more}")
 
 
 def label_again(

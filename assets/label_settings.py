@@ -22,6 +22,7 @@ from pipelines.dataset.labelling import (
     LabelOptions,
     RegisteredSynthesis,
     Synthesis,
+    library_name,
 )
 from pipelines.silicon.synthesis import Target, find_liberty
 
@@ -56,6 +57,22 @@ def target_of(settings: Settings) -> Target:
     """
     liberty = find_liberty(settings.group(Synthesis).liberty)
     return Target(liberty=liberty, clock_period_ns=settings.group(ConfigurationSpace).clock_period_ns)
+
+
+def require_libraries(settings: Settings) -> None:
+    """Check that the cell libraries can be read, and are several.
+
+    Raises: SynthesisError: a liberty is missing or is not liberty. FoundryError: one is named twice.
+    """
+    seen = {library_name(target_of(settings).liberty)}
+    for text in settings.group(Synthesis).other_libraries:
+        name = library_name(find_liberty(text))
+        if name in seen:
+            raise FoundryError(
+                f"library {name} twice: synthesis.other_libraries={text}; accepted: others than "
+                "synthesis.liberty"
+            )
+        seen.add(name)
 
 
 def label_options(settings: Settings) -> LabelOptions:

@@ -129,7 +129,8 @@ def _require_used(source: str, top: str, file: Path, sizes: Mapping[str, int]) -
         if argument.shape and argument.shape[0] != sizes.get(argument.name, argument.shape[0]):
             shape = "".join(f"[{extent}]" for extent in argument.shape)
             raise FoundryError(
-                f"a size of {argument.name}{shape}, an array; accepted: sizes of pointer arguments"
+                f"{sizes[argument.name]} elements for {argument.name}{shape}, an array; accepted: "
+                f"{argument.shape[0]}; other sizes are those of pointer arguments"
             )
 
 

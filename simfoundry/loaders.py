@@ -82,6 +82,9 @@ def torch_dataset(
     from pipelines.schemas import table_spec
     from simfoundry.design_dataset import DesignDataset
 
+    if isinstance(levels, str) or not levels:
+        shown = repr(levels) if levels else "none"
+        raise DatasetError(f"levels: {shown}; accepted: a list of some of {', '.join(FEATURE_LEVELS)}")
     columns = table_spec("features").columns
     for level in levels:
         if level not in FEATURE_LEVELS:
@@ -186,6 +189,9 @@ def _with_targets(
     """Return the designs that have any or all of the targets."""
     from models.tasks import DatasetError
 
+    if isinstance(targets, str) or not targets:
+        shown = repr(targets) if targets else "none"
+        raise DatasetError(f"targets: {shown}; accepted: a list of names, such as {list(TARGETS)}")
     chosen = [design for design in every if needed(target in design.labels for target in targets)]
     if every and not chosen:
         known = ", ".join(sorted({target for design in every for target in design.labels}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assets.engines import BAMBU, CIRCT, HLS, LABELLING
-from assets.label_settings import label_context, target_of
+from assets.label_settings import label_context, require_libraries, target_of
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
@@ -40,11 +40,12 @@ def _version(settings: Settings, partition: str) -> str:
 
 
 def require_hls_tools(settings: Settings) -> None:
-    """Check that the high-level synthesis tools of the configuration are installed.
+    """Check that tools and cell libraries of the configuration are there.
 
-    Raises: ToolMissing: one is not.
+    Raises: ToolMissing, SynthesisError: one is not. FoundryError: a library is named twice.
     """
     require_tools(settings.group(Labelling).tools)
+    require_libraries(settings)
 
 
 STEP = Step(

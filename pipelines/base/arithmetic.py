@@ -27,6 +27,19 @@ def whole_number(text: str, names: Mapping[str, int] | None = None) -> int | Non
         return None
 
 
+def number_problem(text: str, names: Mapping[str, int]) -> str:
+    """Tell why `whole_number` has no value for a text, by its first unknown name or division by 0."""
+    try:
+        tree = ast.parse(text.strip()[:MOST_CHARACTERS], mode="eval").body
+        nodes = list(ast.walk(tree))
+        unknown = [node.id for node in nodes if isinstance(node, ast.Name) and node.id not in names]
+        divisors = [n.right for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
+        by_zero = any(_value(divisor, names) == 0 for divisor in divisors)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "no arithmetic"
+    return f"unknown macro {unknown[0]}" if unknown else "division by 0" if by_zero else "no whole number"
+
+
 def _value(node: ast.expr, names: Mapping[str, int]) -> int | None:
     if isinstance(node, ast.Name):
         return names.get(node.id)

@@ -11,8 +11,9 @@ from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import spawn
 from multiprocessing.connection import wait
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from types import FrameType
@@ -78,7 +79,8 @@ class Workload(Generic[Item, Result]):
 
     Attributes:
         items: in the order of their results; costs: of each, in any unit.
-        work: a function of a module, or a partial of one; items and results go between processes.
+        work: a function of a module, not of the main file, or a partial of one; items and results go
+            between processes.
         workers: items at a time on this machine. in_threads: the work waits for tools.
     """
 
@@ -197,11 +199,70 @@ def _work_or_end(work: Callable[[Item], Outcome[Result]], item: Item) -> Outcome
 # ---- processes -------------------------------------------------------------------------------------------
 
 
+_MAIN = "__main__"
+_STARTS_WORKER: ContextVar[bool] = ContextVar("starts_worker", default=False)
+_prepare = spawn.get_preparation_data
+
+
+def _preparation(name: str) -> dict[str, Any]:
+    """Return what a new process is told; workers are not told the main file, which they would run again."""
+    keys = _prepare(name)
+    if _STARTS_WORKER.get():
+        keys = {key: value for key, value in keys.items() if not key.startswith("init_main_from_")}
+    return keys
+
+
+spawn.get_preparation_data = _preparation  # the processes of others are told what they always were
+
+
+class _Worker(ForkServerProcess):
+    """A process that does not run the main file of the one that starts it."""
+
+    def start(self) -> None:
+        """Start the process; an interrupt meanwhile waits for the process, which else nobody could end."""
+        with ThreadPoolExecutor(max_workers=1) as starter:
+            starting = starter.submit(self._start)
+            try:
+                starting.result()
+            except BaseException:
+                if starting.exception() is None:
+                    self.kill()
+                    self.join()
+                raise
+
+    def _start(self) -> None:
+        _STARTS_WORKER.set(True)  # in the context of this thread, which ends here
+        super().start()
+
+
+class _WorkerContext(ForkServerContext):
+    Process = _Worker
+
+
 def fork_server(work: Callable[..., object]) -> ForkServerContext:
-    """Start processes from one that has imported the module of a function."""
-    context = multiprocessing.get_context("forkserver")
+    """Start processes from one that has imported the module of a function.
+
+    They do not run the main file of this process: a script without `if __name__ == "__main__"` would begin
+    again in each.
+
+    Raises: ValueError: the function, or one bound to it, is of the main file.
+    """
+    _require_importable(work)
+    context = _WorkerContext()
     context.set_forkserver_preload([getattr(work, "func", work).__module__])
     return context
+
+
+def _require_importable(work: Callable[..., object]) -> None:
+    bound: Sequence[object] = (*work.args, *work.keywords.values()) if isinstance(work, partial) else ()
+    for part in (work.func if isinstance(work, partial) else work, *bound):
+        named = part if callable(part) and hasattr(part, "__qualname__") else type(part)
+        if named.__module__ == _MAIN:
+            name = getattr(named, "__qualname__", repr(named))
+            raise ValueError(
+                f"worker processes cannot import {name} of the main file; accepted: functions and "
+                "classes of a module"
+            )
 
 
 def begin_worker() -> None:

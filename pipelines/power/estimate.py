@@ -211,6 +211,13 @@ def estimate_power(
             simulate_wall_s=simulation.wall_s,
         )
     observed = stimulus.result(simulation.content)
+    if observed.latency_cycles == 0:
+        return PowerResult(
+            status="tool_error",
+            reason="the netlist is done before its first cycle, so it has no power; its cells may be wrong",
+            wall_s=stopwatch() - start,
+            simulate_wall_s=simulation.wall_s,
+        )
     parts = power_parts(netlist, liberty, timing, observed.activity, clock_period_ns=clock_period_ns)
     lacking = missing_power_data(netlist, liberty)
     power_mw = None if lacking is not None else parts.total_mw

@@ -23,8 +23,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.base.arithmetic import whole_number
-from pipelines.base.files import read_bounded
+from pipelines.base.arithmetic import number_problem, whole_number
+from pipelines.base.files import read_bounded, shown
 from pipelines.base.identity import content_hash
 from pipelines.base.validation import NotJson, describe_invalid, parse_json_model
 from pipelines.c import SOURCE_LIMIT_BYTES, sizes_text
@@ -41,6 +41,8 @@ WRITTEN_FOLDER = Path(__file__).parent / WRITTEN
 FIELDS_LEFT_OUT = ("compression", "physics")
 """Fields of `written` that no model is trained on: they calibrate intervals and judge."""
 MANIFEST_LIMIT_BYTES = 1 << 20
+MOST_ELEMENTS = 99_999_999
+"""Of an argument; a size has at most eight digits."""
 MINI = "mini"
 _TEXT_KEYS = frozenset(("kind",))
 """Keys of an input specification whose texts are no arithmetic."""
@@ -56,6 +58,7 @@ class Manifest(BaseModel):
         sizes: value of each size macro, by name of a size.
         elements: elements of each pointer or array argument, in all its dimensions.
         inputs: how each argument that is read is drawn; see `pipelines.programs.specification`.
+        tags: of kernels of the project, which each have some.
         features: constructs of C that the text has, of FEATURES; `write_features` writes them.
     """
 
@@ -65,7 +68,7 @@ class Manifest(BaseModel):
     sizes: Annotated[dict[Word, dict[MacroName, int]], Field(min_length=1)]
     elements: dict[MacroName, int | str] = {}
     inputs: dict[MacroName, dict[str, Any]] = {}
-    tags: Annotated[tuple[Word, ...], Field(min_length=1)]
+    tags: tuple[Word, ...] = ()
     features: tuple[Word, ...] = ()
 
 
@@ -109,10 +112,7 @@ class WrittenKernel:
             raise ProgramError(f"{self.name} has no size {size}; accepted: {accepted}")
         macros = self.manifest.sizes[size]
         defines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-        elements = {
-            name: self._number(f"elements of {name}", value, macros)
-            for name, value in self.manifest.elements.items()
-        }
+        elements = self._elements(macros)
         inputs = {
             name: {key: self._entry(name, key, value, macros) for key, value in kind.items()}
             for name, kind in self.manifest.inputs.items()
@@ -140,10 +140,25 @@ class WrittenKernel:
         number = value if isinstance(value, int) else whole_number(value, macros)
         if number is None:
             raise ProgramError(
-                f"{what} of {self.name}: {value!r}; accepted: a whole number, or sums, products and "
-                f"quotients of {', '.join(macros) or 'numbers'}"
+                f"{what} of {self.name}: {number_problem(str(value), macros)}: {shown(repr(value))}; "
+                "accepted: a whole number, or sums, products and quotients of "
+                f"{', '.join(macros) or 'numbers'}"
             )
         return number
+
+    def _elements(self, macros: Mapping[str, int]) -> dict[str, int]:
+        """Return the elements of arguments by name."""
+        parameters = _parameters(self.text, self.top)
+        elements: dict[str, int] = {}
+        for name, value in self.manifest.elements.items():
+            if parameters is not None and re.search(rf"\b{name}\b", parameters) is None:
+                raise ProgramError(f"elements of {name} of {self.name}: {self.top} has no such argument")
+            elements[name] = self._number(f"elements of {name}", value, macros)
+            if not 1 <= elements[name] <= MOST_ELEMENTS:
+                raise ProgramError(
+                    f"elements of {name} of {self.name}: {elements[name]}; accepted: 1 to {MOST_ELEMENTS}"
+                )
+        return elements
 
 
 def read_kernel(manifest: Path) -> WrittenKernel:
@@ -237,13 +252,18 @@ def pointer_parameters(text: str, top: str) -> dict[str, tuple[str, ...]]:
 
     Returns: by name, the extents of what it points to, as they are written: `int (*a)[N]` has N.
     """
+    matches = (_PARAMETER.search(part.strip()) for part in (_parameters(text, top) or "").split(","))
+    return dict(_pointer(named) for named in matches if named is not None)
+
+
+def _parameters(text: str, top: str) -> str | None:
+    """Return the text of the parameters of a function's definition; None where it is not to be seen."""
     plain = _COMMENT.sub(" ", text)
     for match in re.finditer(rf"\b{re.escape(top)}\s*\(", plain):
         end = _closing(plain, match.end())
         if plain[end + 1 :].lstrip().startswith("{"):
-            matches = (_PARAMETER.search(part.strip()) for part in plain[match.end() : end].split(","))
-            return dict(_pointer(named) for named in matches if named is not None)
-    return {}
+            return plain[match.end() : end]
+    return None
 
 
 def _pointer(named: re.Match[str]) -> tuple[str, tuple[str, ...]]:
@@ -419,6 +439,8 @@ def _manifest_problems(kernel: WrittenKernel) -> Iterator[str]:
     if kernel.manifest.features != (own := c_features(kernel.text)):
         declared = ", ".join(kernel.manifest.features)
         yield f"{kernel.field}/{kernel.name}: features {declared}; its text has {', '.join(own)}"
+    if not kernel.manifest.tags:
+        yield f"{kernel.field}/{kernel.name}: no tags"
     lacking = pointer_parameters(kernel.text, kernel.top).keys() - kernel.manifest.elements.keys()
     if lacking:
         yield f"{kernel.field}/{kernel.name}: no elements of {', '.join(sorted(lacking))}"

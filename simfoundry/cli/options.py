@@ -26,8 +26,6 @@ from simfoundry.questions import Options
 EXIT_FAILED = 1
 EXIT_SIGNAL = 128
 """Exit status of a command that a signal ended, less the signal's number."""
-PATH = click.Path(path_type=Path)
-"""A file or folder that a command reads."""
 Command = Callable[..., None]
 
 debug_option = click.option(
@@ -50,6 +48,7 @@ def explained(command: Command) -> Command:
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
+            _require_texts(click.get_current_context())
             require_apart(click.get_current_context())
             with needing("foundry"):
                 command(*args, **kwargs)
@@ -167,7 +166,16 @@ _UNCUT = 1000
 # ---- files -------------------------------------------------------------------------------------------
 
 
-class Output(click.Path):
+class Place(click.Path):
+    """A file or folder; an empty text, which is the present folder for Python, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail(_EMPTY, param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Output(Place):
     """A file that a command writes, which is none that it reads and no other one that it writes."""
 
 
@@ -181,7 +189,7 @@ class Page(Output):
         return path
 
 
-class OutputFolder(click.Path):
+class OutputFolder(Place):
     """A folder that a command writes into."""
 
 
@@ -191,8 +199,23 @@ class NameOrFile(click.ParamType):
     name = "text"
 
 
+PATH = Place(path_type=Path)
+"""A file or folder that a command reads."""
 OUTPUT, OUTPUT_FOLDER, NAME_OR_FILE = Output(path_type=Path), OutputFolder(path_type=Path), NameOrFile()
 PAGE = Page(path_type=Path)
+
+
+_EMPTY = "an empty text."
+
+
+def _require_texts(context: click.Context) -> None:
+    """Refuse options with an empty text, which would be taken for options that are not there.
+
+    Raises: click.BadParameter: there is one.
+    """
+    for option in (p for p in context.command.params if isinstance(p, click.Option)):
+        if "" in _values_of(context.params.get(option.name or "")):
+            raise click.BadParameter(_EMPTY, ctx=context, param=option)
 
 
 def require_apart(context: click.Context) -> None:

@@ -11,7 +11,7 @@ from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.imported_programs import import_programs
 from assets.labelled_tables import import_labelled_table
-from assets.own_suites import ImportedSuite
+from assets.own_suites import TEST, TRAINING, ImportedSuite
 from assets.progress import shown_progress
 from assets.releases.importing import ImportedRelease, import_release, is_release
 from assets.releases.reports import import_reports
@@ -96,11 +96,13 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
         return _release_answer(import_release(deployment, path))
     if is_labelled_table(path):
         _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
-        return suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
+        return suite_answer(
+            import_labelled_table(deployment, path, path.stem if question.suite is None else question.suite)
+        )
     if _has_programs(path, question):
         _refuse_options(replace(question, suite=None, list=None), path, "programs")
         with shown_progress() as progress:
-            suite = question.suite or path.resolve().name
+            suite = path.resolve().name if question.suite is None else question.suite
             return suite_answer(
                 import_programs(deployment, path, suite, listed=question.list, progress=progress)
             )
@@ -222,6 +224,6 @@ def import_text(answer: Mapping[str, Any]) -> str:
     if "suite" in answer:
         parts = ", ".join(f"{n} {part}" for part, n in answer["parts"].items())
         lines.append(f"programs by part: {parts or 'none'}")
-        if parts:
+        if TRAINING in answer["parts"] and TEST in answer["parts"]:
             lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
     return "\n".join([*lines, *answer["notes"]])

@@ -21,10 +21,11 @@ from assets.imported_programs import label_again
 from assets.instance import open_instance
 from assets.materialise import RunReport, run_everything
 from assets.overview import Overview, survey
+from assets.own_suites import STEPS_OF_SUITES
 from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.replaced_tables import keep_tables, lines_before
-from assets.settings import Configuration, Settings
+from assets.settings import MACHINE_GROUPS, Configuration, Settings
 from simfoundry.commands.release import suite_answer
 
 FAILURES_SHOWN = 10
@@ -124,9 +125,21 @@ def run_suite(question: RunQuestion, suite: str) -> dict[str, Any]:
     options = {"--into": question.folder, "--keep": question.keeps, "--lock": question.locks}
     if unused := [name for name, value in options.items() if value]:
         raise FoundryError(f"{unused[0]} and --suite are mutually exclusive")
+    _require_effect(question.overrides, suite)
     with shown_progress() as progress:
         imported = label_again(find_deployment(), question.configuration(), suite, progress=progress)
     return suite_answer(imported)
+
+
+def _require_effect(overrides: Sequence[str], suite: str) -> None:
+    """Refuse overrides of groups that no step of an imported suite reads; a scale has all groups."""
+    read = {key.partition(".")[0] for step in STEPS_OF_SUITES for key in step.parameters}
+    accepted = sorted(read | MACHINE_GROUPS | {"scale"})
+    for text in overrides:
+        if re.split(r"[.@=]", text.lstrip("+~"))[0] not in accepted:
+            raise FoundryError(
+                f"override without effect on suite {suite}: {text}; accepted: keys of {', '.join(accepted)}"
+            )
 
 
 def run_sweep(question: RunQuestion, *, as_json: bool) -> bool:

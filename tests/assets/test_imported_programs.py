@@ -76,6 +76,8 @@ def test_c_files_have_the_inputs_and_the_manifests_beside_them(tmp_path: Path) -
             "two/same.c": _scale("same", 7),
             "two/copy.c": _scale("same", 7),
             "text.c": "no program\n",
+            "short.c": "void short_(int a[16]) { a[1] = a[0]; }\n",
+            "short.json": {"a": [1, 2, 3]},
             "large.c": f"/*{'x' * (1 << 20)}*/{_scale('large')}",
             "notes.json": "{",
             "notes.c": _scale("notes", 9),
@@ -93,12 +95,15 @@ def test_c_files_have_the_inputs_and_the_manifests_beside_them(tmp_path: Path) -
     assert "int twice(int a) { return" in rows["uses"].source
     assert {"one-same", "two-copy", "two-same"} - rows.keys() == {"two-copy"}
     reasons = _reasons(rows)
-    assert reasons.pop("two-same") == "the same program as copy"
+    assert reasons.pop("two-same") == "equals copy but for its spelling"
     assert reasons.pop("link") == "a link to a file elsewhere: link.c"
     assert reasons.pop("elsewhere") == "a link to a folder elsewhere"
     assert reasons.pop("gone") == "no such file: filter/gone.c"
     assert "sizes" in reasons.pop("wrong")
     assert "syntax error" in reasons.pop("text")
+    assert reasons.pop("short") == (
+        "3 elements for a[16], an array; accepted: 16; other sizes are those of pointer arguments"
+    )
     assert "at most 1 MiB" in reasons.pop("large")
     assert "a pipe" in reasons.pop("pipe")
     assert reasons.pop("notes").endswith("(notes.json)")
@@ -138,6 +143,9 @@ def test_designs_of_hlsfactory_are_what_their_flows_name(tmp_path: Path) -> None
             "glob/dataset_hls.tcl": "set_top g\nadd_files [glob *.c]\n",
             "loop/hlsfactory.toml": design("loop", *vitis),
             "loop/dataset_hls.tcl": "source dataset_hls.tcl\n",
+            "brace/hlsfactory.toml": design("brace", *vitis),
+            "brace/dataset_hls.tcl": "set_top b\nif {1} {\nadd_files b.c\n",
+            "brace/b.c": _scale("b", 11),
             "broken/hlsfactory.toml": "design_name = \n",
         },
     )
@@ -150,6 +158,7 @@ def test_designs_of_hlsfactory_are_what_their_flows_name(tmp_path: Path) -> None
     assert reasons.pop("away") == "outside the folder of the collection: away/../../secret.c"
     assert reasons.pop("glob").startswith("a computed word: [glob (glob/dataset_hls.tcl)")
     assert reasons.pop("loop").startswith("scripts that read scripts: more than 8 levels")
+    assert reasons.pop("brace") == "unclosed brace (brace/dataset_hls.tcl)"
     assert reasons.pop("broken").startswith("not TOML: ")
     assert reasons == {}
 
@@ -167,6 +176,77 @@ def test_a_list_names_paths_and_functions(tmp_path: Path) -> None:
         "none": "no such file: none.c",
         "sub": "cannot read the C source sub: a folder; accepted: a regular file of at most 1 MiB",
     }
+
+
+def test_programs_that_differ_in_spelling_alone_are_one(tmp_path: Path) -> None:
+    dot = "int dot(int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
+    own = '#include "k.h"\nint own(int a) { return a * K; }\n'
+    values = {"n": 12, "a": {"kind": "uniform", "low": 0, "high": 9}}
+    files = {
+        "dot_v1.c": dot,
+        "dot_v2.c": dot,
+        "dot_v3.c": f"/* third */ {dot}",
+        "dot_v4.c": dot.replace("s +=", "s -="),
+        **{f"dot_v{number}.json": values for number in (1, 2, 3, 4)},
+        "k.h": "#define K 3\n",
+        "own_a.c": own,
+        "own_b.c": own,
+    }
+    assert _reasons(_read(_write(tmp_path / "l", files))) == {
+        "dot_v2": "equals dot_v1 but for its spelling",
+        "dot_v3": "equals dot_v1 but for its spelling",
+        "own_b": "equals own_a but for its spelling",
+    }
+
+
+def test_sizes_of_one_kernel_are_programs_of_their_own(tmp_path: Path) -> None:
+    text = "void fir(int x[8]) { for (int i = 0; i < 8; i++) x[i] += i; }\n"
+    sizes = {"mini": {"N": 8}, "small": {"N": 9}}
+    folder = _write(tmp_path / "l", {"f/fir.c": text, "f/fir.json": {**MANIFEST, "sizes": sizes}})
+    rows = read_programs(find_programs(folder), "mine", sizes=("mini", "small"))
+    assert [(row.size, row.status) for row in rows] == [("mini", OK), ("small", OK)]
+
+
+@pytest.mark.parametrize(
+    ("elements", "problem"),
+    [
+        ({"x": "N / 0"}, "elements of x of fir: division by 0: 'N / 0'; accepted: a whole number, or ..."),
+        ({"x": "N + M"}, "elements of x of fir: unknown macro M: 'N + M'; accepted: a whole number, or ..."),
+        ({"x": "(" * 6000}, "elements of x of fir: no arithmetic: '(((((..."),
+        ({"x": "N - 9"}, "elements of x of fir: -1; accepted: 1 to 99999999"),
+        ({"x": "N * 100000000000"}, "elements of x of fir: 800000000000; accepted: 1 to 99999999"),
+        ({"y": "N"}, "elements of y of fir: fir has no such argument"),
+    ],
+)
+def test_a_manifest_rejects_elements(elements: dict[str, str], problem: str, tmp_path: Path) -> None:
+    text = "void fir(int x[]) { for (int i = 0; i < N; i++) x[i] += i; }\n"
+    manifest = {"top": "fir", "sizes": {"mini": {"N": 8}}, "elements": elements}
+    rows = _read(_write(tmp_path / "l", {"f/fir.c": text, "f/fir.json": manifest}))
+    reason = _reasons(rows)["fir"]
+    assert reason.startswith(problem.removesuffix("..."))
+    assert len(reason) < 500
+
+
+def test_a_folder_without_a_program_leaves_the_earlier_suite(deployment: Deployment, tmp_path: Path) -> None:
+    write_parameters(deployment.project, compose_configuration(OVERRIDES))
+    folder = _write(tmp_path / "c", {"t.c": "none\n"})
+    result = invoke("import", str(folder), "--suite", "mine")
+    assert result.exit_code == 1
+    assert "no program can be read, suite mine is left as it was: t: " in result.stderr
+    assert not deployment.of_suite("mine").data_dir.exists()
+
+
+def test_functions_of_one_file_have_names_of_their_own(tmp_path: Path) -> None:
+    text = _scale("f") + _scale("g", 5) + _scale("h", 5)
+    folder = _write(tmp_path / "l", {"a.c": text, "b.c": _scale("b", 7)})
+    listed = _write(tmp_path, {"list": "a.c:f\na.c:g\na.c:h\na.c:f\nb.c\nb.c\n"})
+    rows = read_programs(find_programs(folder, listed / "list"), "mine", sizes=("mini",))
+    assert [row.name for row in rows if row.status == OK] == ["a-f", "a-g", "b"]
+    assert [f"{row.name}: {row.reason}" for row in rows if row.status != OK] == [
+        "a-h: equals a-g but for its spelling",
+        "a-f: listed twice",
+        "b: listed twice",
+    ]
 
 
 def test_a_program_that_takes_too_long_to_read_is_a_row(

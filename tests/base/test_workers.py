@@ -67,6 +67,76 @@ if __name__ == "__main__":
 """
 
 
+PLAIN_SCRIPT = """
+from pipelines.base.workers import run_all
+from test_workers import square
+print("begun", flush=True)
+print([value for value, _ in run_all("squares", range(16), square, workers=2)])
+"""
+OWN_FUNCTION = """
+from pipelines.base.workers import run_all
+def work(item):
+    return item
+run_all("own", range(16), work, workers=2)
+"""
+
+
+def run_script(script: Path) -> subprocess.CompletedProcess[str]:
+    folders = (Path(__file__).parent, Path(__file__).parents[2], script.parent)
+    path = os.pathsep.join(map(str, folders))  # that the first one of the processes begins with
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, str(script)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN_SCRIPT)
+    done = run_script(script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["begun", str([i * i for i in range(16)])]
+
+
+def test_workers_reject_a_function_of_the_main_file(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(OWN_FUNCTION)
+    done = run_script(script)
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ValueError: worker processes cannot import work of the main file; "
+        "accepted: functions and classes of a module"
+    )
+
+
+INTERRUPTED = """
+import multiprocessing, os
+from pipelines.base.workers import ChildProcess
+from slow_to_import import serve
+os.environ["STARTED_BY"] = str(os.getpid())
+try:
+    ChildProcess(serve)
+except KeyboardInterrupt:
+    print(multiprocessing.active_children())
+"""
+SLOW_TO_IMPORT = """
+import os, signal, time
+if os.environ.get("STARTED_BY") == str(os.getppid()):  # in the process from which others are started
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(1.0)
+def serve(connection):
+    connection.send(None)
+"""
+
+
+def test_an_interrupt_while_a_child_process_starts_leaves_none(tmp_path: Path) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW_TO_IMPORT)
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    done = run_script(script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
+
+
 def wait_for(item: int, *, folder: Path) -> Outcome[None]:
     (folder / f"pid-{os.getpid()}").touch()
     time.sleep(60)

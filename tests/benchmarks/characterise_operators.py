@@ -17,7 +17,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pipelines.dataset.labelling import library_name
 from pipelines.silicon.synthesis import (
     SynthesisResult,
     Target,
@@ -133,7 +132,7 @@ def characterise(liberty: str | None) -> dict[str, Any]:
             setup,
         )
     return {
-        "liberty": library_name(path),
+        "liberty": path.stem.removesuffix("_stdcells"),
         "liberty_sha256": liberty_sha256(path),
         "tool_version": tool_version(),
         "measured": "port to port, combinational; register times around one gate",

@@ -115,7 +115,7 @@ def test_every_figure_of_a_library_agrees_with_the_other_tools(
     why = (label.reason, run.reason, run.power_reason)
     assert (label.status, run.status, run.power_status) == ("ok", "ok", "ok"), why
     assert passed == dict.fromkeys(CROSS_CHECKS, True)
-    assert label.liberty == path.stem.removesuffix("_stdcells")
+    assert label.liberty == library_name(path)
     cells = json.loads(label.cells_by_type or "{}")
     assert set(cells) <= set(load_liberty(path).cells)
     assert (run.power_mw or 0) > (run.switching_power_mw or 0) > 0
@@ -131,16 +131,29 @@ def test_a_users_library_gives_its_own_figures(tmp_path: Path, cache: ContentCac
     assert first.runs[0].latency_cycles == second.runs[0].latency_cycles
 
 
-def test_a_library_with_measured_delays_has_one_name_whatever_its_file_is_called(
+def test_a_library_has_a_name_that_no_file_with_other_bytes_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = other_library(tmp_path)
-    assert library_name(path) == "mine"
     digest = liberty_sha256(path)
+    assert library_name(path) == f"mine-{digest[:8]}"
+    impostor = path.rename(tmp_path / "sky130hd_tt.lib")
+    assert library_name(impostor) == f"sky130hd_tt-{digest[:8]}"
+    assert delay_library(library_name(impostor)) == "osu018"
     monkeypatch.setattr(options, "measured_files", lambda: {digest: "measured"})
-    assert library_name(path) == "measured"
-    path.write_text(path.read_text() + "\n")
-    assert library_name(path) == "mine"
+    assert library_name(impostor) == "measured"
+    impostor.write_text(impostor.read_text() + "\n")
+    assert library_name(impostor) == f"sky130hd_tt-{liberty_sha256(impostor)[:8]}"
+
+
+@pytest.mark.parametrize(("name", "known"), [("osu018", "osu018"), ("osu035", "osu035"), ("osu050", "osu05")])
+def test_an_installed_library_keeps_its_name_wherever_its_file_lies(
+    name: str, known: str, tmp_path: Path
+) -> None:
+    installed = library(name, tmp_path)
+    copy = tmp_path / "copy.lib"
+    copy.write_bytes(installed.read_bytes())
+    assert (library_name(installed), library_name(copy)) == (known, known)
 
 
 def test_a_library_without_measured_delays_rejects_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -174,5 +187,6 @@ def test_label_takes_a_liberty_and_shows_its_power(tmp_path: Path, monkeypatch: 
     answer = CliRunner().invoke(simfoundry, chosen)
     assert answer.exit_code == 0, answer.output
     made = json.loads(answer.stdout)
-    assert (made["label"]["liberty"], made["runs"][0]["power_status"]) == ("mine", "ok")
+    name = library_name(tmp_path / "mine.lib")
+    assert (made["label"]["liberty"], made["runs"][0]["power_status"]) == (name, "ok")
     assert made["runs"][0]["energy_nj"] > 0

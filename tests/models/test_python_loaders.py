@@ -168,3 +168,17 @@ def test_loaders_reject_an_unknown_split_and_a_missing_target(lasting_data_dir: 
 def test_an_unknown_part_is_refused(lasting_data_dir: Path) -> None:
     with pytest.raises(DatasetError, match=r"^no designs of part tst in .*; accepted: .*test"):
         sf.loaders.designs(lasting_data_dir, part="tst")
+
+
+@pytest.mark.parametrize("targets", ["area_um2", (), ""])
+def test_data_sets_reject_targets_that_are_no_list(targets: tuple[str, ...], lasting_data_dir: Path) -> None:
+    for data_set in (sf.loaders.torch_dataset, sf.loaders.graph_dataset):
+        with pytest.raises(DatasetError, match=r"^targets: ('area_um2'|none); accepted: a list of names, "):
+            data_set(lasting_data_dir, part="train", targets=targets)
+
+
+def test_torch_dataset_rejects_levels_that_are_no_list(lasting_data_dir: Path) -> None:
+    with pytest.raises(
+        DatasetError, match=r"^levels: 'text'; accepted: a list of some of text, static, hls$"
+    ):
+        sf.loaders.torch_dataset(lasting_data_dir, part="train", levels="text")

@@ -146,6 +146,26 @@ def test_energy_is_power_times_time_and_glitches_cost(
     assert calm.power_mw < fast.power_mw
 
 
+def test_a_netlist_without_a_cycle_has_no_power(
+    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one is that was mapped without an inverter, so that `done` is constant."""
+    result = DesignStimulus.result
+    monkeypatch.setattr(
+        DesignStimulus, "result", lambda *arguments: replace(result(*arguments), latency_cycles=0)
+    )
+    estimated = estimate_power(
+        kernel.netlist,
+        liberty=load_liberty(osu018),
+        clock_period_ns=10.0,
+        run=design_run(kernel),
+        folder=tmp_path,
+        engine_folder=engine_folder,
+    )
+    reason = "the netlist is done before its first cycle, so it has no power; its cells may be wrong"
+    assert (estimated.status, estimated.reason) == ("tool_error", reason)
+
+
 def test_estimate_power_rejects_a_period_of_zero(
     kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path
 ) -> None:

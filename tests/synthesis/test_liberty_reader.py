@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 from pathlib import Path
@@ -96,6 +97,15 @@ def test_library_is_found_where_set_up_unpacks_it(
     monkeypatch.setattr(liberty_reader, "SEARCH_ROOTS", (tmp_path / "absent",))
     with pytest.raises(SynthesisError, match=r"none installed; run `make setup`$"):
         find_liberty("osu018")
+
+
+def test_find_liberty_rejects_a_compressed_file(small_liberty: Path) -> None:
+    packed = small_liberty.with_suffix(".lib.gz")
+    packed.write_bytes(gzip.compress(small_liberty.read_bytes()))
+    with pytest.raises(
+        SynthesisError, match=r"^compressed with gzip: .*; accepted: an unpacked liberty file$"
+    ):
+        find_liberty(str(packed))
 
 
 @pytest.mark.parametrize("name", ["osu999", "/nowhere/x.lib", "../*", "a b;'\"", "/"])

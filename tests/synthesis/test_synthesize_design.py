@@ -222,6 +222,14 @@ def test_synthesize_design_rejects_as_a_row(
     assert reason in failure(verilog, osu018, tmp_path)
 
 
+def test_a_library_without_an_inverter_is_refused(small_liberty: Path, tmp_path: Path) -> None:
+    text = small_liberty.read_text().replace("!A", "A")
+    small_liberty.write_text(text)
+    target = Target(liberty=small_liberty, clock_period_ns=10.0)
+    reason = "library without an inverter: small.lib; abc would map to a wrong netlist"
+    assert failure("module top(input a, output y); assign y = ~a; endmodule", target, tmp_path) == reason
+
+
 def test_time_limit_is_a_status(osu018: Target, tmp_path: Path) -> None:
     """Of processor time: a multiplier that takes much more than its second."""
     wide = "module top(input [255:0] a, input [255:0] b, output [511:0] y); assign y = a * b; endmodule"

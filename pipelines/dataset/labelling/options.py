@@ -19,7 +19,7 @@ from pipelines.hls import measured_files, measured_libraries
 from pipelines.rtl import simulation
 from pipelines.rtl.reuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
 from pipelines.schemas import DATA_KINDS, DRAWN
-from pipelines.silicon.synthesis import Target, liberty_sha256
+from pipelines.silicon.synthesis import Target, liberty_sha256, unique_liberty_name
 
 SLOTTED = (
     *("native", "cycle_model", "synthesis", "power", "verilator", "opensta", "siliconcompiler"),
@@ -233,14 +233,18 @@ def liberty_name(target: Target) -> str:
 
 
 def library_name(liberty: Path) -> str:
-    """Return the name of the cell library of a liberty file.
+    """Return the name of the cell library of a liberty file, which no file with other bytes has.
 
-    It is that of the measured library with these bytes, whatever the file is called, else the file's own.
+    Delays are chosen by it, so the name of a measured library is that of the file whose SHA-256 was recorded,
+    whatever the file is called.
 
     Raises: SynthesisError: the file cannot be read.
     """
-    name = liberty.stem.removesuffix("_stdcells")
-    return name if name in measured_libraries() else measured_files().get(liberty_sha256(liberty), name)
+    digest = liberty_sha256(liberty)
+    if digest in measured_files():
+        return measured_files()[digest]
+    name = unique_liberty_name(liberty)
+    return f"{name}-{digest[:8]}" if name in measured_libraries() else name
 
 
 def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]:

@@ -23,6 +23,7 @@ from pipelines.silicon.synthesis.liberty_reader import (
     liberty_hash,
     liberty_sha256,
     load_liberty,
+    unique_liberty_name,
 )
 from pipelines.silicon.synthesis.netlist import (
     CellGroup,
@@ -103,5 +104,6 @@ __all__ = [
     "synthesize_design",
     "synthesize_for_fpga",
     "tool_version",
+    "unique_liberty_name",
     "xilinx_version",
 ]

@@ -139,6 +139,9 @@ def synthesize_design(
     start = stopwatch()
     commands = yosys.commands(top, repeated=repeated, delay_ns=target.clock_period_ns / 2)
     liberty = load_liberty(target.liberty)
+    if not liberty.has_inverter:
+        reason = f"library without an inverter: {target.liberty.name}; abc would map to a wrong netlist"
+        return SynthesisResult(status=TOOL_ERROR, reason=reason, wall_s=stopwatch() - start)
     try:
         (content,) = run_yosys(
             commands,

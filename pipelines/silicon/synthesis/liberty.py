@@ -153,16 +153,26 @@ class Liberty:
     @property
     def smallest_buffer(self) -> str | None:
         """Name of the buffer of least area, the first by name of several; None without buffers."""
-        buffers = [c for c in self.cells.values() if _is_buffer(c)]
+        buffers = [c for c in self.cells.values() if _computes(c, "{}")]
         return min(buffers, key=lambda c: (c.area_um2, c.name)).name if buffers else None
 
+    @property
+    def has_inverter(self) -> bool:
+        """Whether a cell inverts: without one abc maps to netlists that compute something else."""
+        return any(_computes(c, "!{}", "{}'") for c in self.cells.values())
 
-def _is_buffer(cell: Cell) -> bool:
+
+def _computes(cell: Cell, *functions: str) -> bool:
+    """Tell whether a cell has one input and one of some functions of it."""
     inputs = [p.name for p in cell.pins.values() if p.direction == "input"]
     outputs = [p for p in cell.pins.values() if p.direction == "output"]
     if cell.is_sequential or len(inputs) != 1 or len(outputs) != 1 or outputs[0].three_state:
         return False
-    return (outputs[0].function or "").strip("() ") == inputs[0]
+    own = (outputs[0].function or "").translate(_NO_MARKS)
+    return own in [function.format(inputs[0]) for function in functions]
+
+
+_NO_MARKS = str.maketrans("", "", "() ")
 
 
 Floats = NDArray[np.float64]

@@ -36,8 +36,10 @@ SEARCH_ROOTS = (
 )
 DEFAULT_LIBRARY = "osu018"
 _SUFFIX = "_stdcells.lib"
+_NAME_DIGITS = 8
 
 _WHAT = "liberty file"
+_GZIP = b"\x1f\x8b"
 FILE_LIMIT_BYTES = 64 << 20
 NUMBER_LIMIT = 1e30  # sums and products of such numbers stay finite, those in single precision too
 ABOVE_ZERO = 1.0 / NUMBER_LIMIT
@@ -313,7 +315,7 @@ def find_liberty(name_or_path: str | None) -> Path:
     Returns: absolute path of a file that was read and is liberty with cells in it.
     Raises:  SynthesisError: no such library or file, or the file is not liberty.
     """
-    name = name_or_path or DEFAULT_LIBRARY
+    name = DEFAULT_LIBRARY if name_or_path is None else name_or_path
     installed = _installed()
     path = installed.get(name, Path(name))
     if not path.exists() or path.is_dir():
@@ -323,6 +325,19 @@ def find_liberty(name_or_path: str | None) -> Path:
         )
     load_liberty(path)
     return path.absolute()
+
+
+def unique_liberty_name(path: Path) -> str:
+    """Return a name that no file with other bytes has: that of an installed library with these bytes, or the
+    file's own with the first 8 digits of its SHA-256.
+
+    Raises: SynthesisError: the file cannot be read.
+    """
+    digest = liberty_sha256(path)
+    for name, installed in _installed().items():
+        if installed.name == f"{name}{_SUFFIX}" and liberty_sha256(installed) == digest:
+            return name
+    return f"{path.stem.removesuffix(Path(_SUFFIX).stem)}-{digest[:_NAME_DIGITS]}"
 
 
 def load_liberty(path: Path) -> Liberty:
@@ -373,4 +388,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 def _content(path: Path) -> bytes:
-    return read_bounded(path, what=_WHAT, most_bytes=FILE_LIMIT_BYTES, error=SynthesisError)
+    content = read_bounded(path, what=_WHAT, most_bytes=FILE_LIMIT_BYTES, error=SynthesisError)
+    if content.startswith(_GZIP):
+        raise SynthesisError(f"compressed with gzip: {path}; accepted: an unpacked {_WHAT}")
+    return content
