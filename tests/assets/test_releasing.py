@@ -144,7 +144,7 @@ def test_the_manifest_has_the_sha256_of_every_liberty(
     configuration = compose_configuration([f"synthesis.other_libraries=[{second}]"])
     both = Settings(configuration=configuration, deployment=filled.deployment)
     own = hashlib.sha256(second.read_bytes()).hexdigest()
-    assert liberty_digests(both) == {"osu018": digest, "second": own}
+    assert liberty_digests(both) == {"osu018": digest, f"second-{own[:8]}": own}
 
 
 def test_import_accepts_the_first_digits_of_a_liberty_in_older_manifests(

@@ -75,12 +75,12 @@ def test_a_size_that_a_kernel_lacks_gives_its_first_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"elements": {"x": "M"}}, "elements of x of clip: 'M'; accepted: a whole number"),
+        ({"elements": {"x": "M"}}, "elements of x of clip: unknown macro M: 'M'; accepted: a whole"),
         ({"elements": {"x": "N.__class__"}}, "elements of x"),
         ({"sizes": {"mini": {"N": 0}}, "elements": {"x": "8 / N"}}, "elements of x"),
         ({"inputs": {"x": {"kind": "noise"}}}, "invalid input specification"),
         ({"tops": "top"}, "unknown key: tops"),
-        ({"tags": []}, "tags"),
+        ({"tags": ["Two words"]}, "tags"),
         ({"sizes": {}}, "sizes"),
     ],
 )
