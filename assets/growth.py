@@ -19,7 +19,6 @@ from pipelines.schemas import read_arrow, scan_table, table_path, table_spec, wr
 GROWING = (AST, DATAFLOW)
 """Suites that grow: programs of any number, each by its own seed."""
 GROWTH_FILE = "growth.json"
-_TIMED = ("designs", "labels", "runs", "cross_checks")
 _SECONDS = "_wall_s"
 
 
@@ -91,8 +90,8 @@ def _program_seconds(configuration: Configuration, suite: str, data_dir: Path) -
         if not all(path.is_file() for path in tables.values()):
             return None
         programs += scan_table(data_dir, table_spec("programs"), [partition]).collect().height
-        timed = (table_path(data_dir, table_spec(name), partition, measured=True) for name in _TIMED)
-        seconds += sum(_seconds_of(path) for path in timed if path.is_file())
+        timed = (data_dir / "measured").glob(f"*/{partition}.parquet")
+        seconds += sum(map(_seconds_of, timed))
     is_whole = programs >= getattr(configuration, suite).count
     return seconds / programs if is_whole and seconds else None
 
