@@ -55,6 +55,8 @@ def command() -> None:
 
 
 if __name__ == "__main__":
+    import long_tools  # noqa: F401 (its command replaces this file's: processes import the work by that name)
+
     for number in ENDING:  # what runs the tests may ignore them, and a child inherits that
         signal.signal(number, signal.SIG_DFL)
     LISTED[simfoundry.commands["wait"]] = Listing(section="Programs", memory_gib=4, resumes=True)
