@@ -121,12 +121,13 @@ def test_features_are_constructs_of_the_text_without_comments() -> None:
 
 
 def test_audit_names_undeclared_features_elements_and_kernels_alike(tmp_path: Path) -> None:
-    write_kernel(tmp_path, "clip", elements={"x": "N"})
+    write_kernel(tmp_path, "clip", elements={"x": "N"}, tags=[])
     write_kernel(tmp_path, "clip-again", SOURCE.replace("clip", "limit").replace("-4, 4", "0, 7"))
     (tmp_path / "images" / "alone.c").write_text(SOURCE, "utf-8")
     problems = "\n".join(audit_collection(tmp_path))
     assert "features" in problems
     assert "images/clip: no elements of count" in problems
+    assert "images/clip: no tags" in problems
     assert "alone.c has no manifest" in problems
     assert "images/clip-again and images/clip share 94%" in problems
     assert write_features(tmp_path) == 2
