@@ -32,7 +32,6 @@ OUTPUT = "output"
 
 _CHUNK_BYTES = 1 << 16
 _LOOK_S = 0.1
-_TICKS_S = 0.5
 _ENDING = threading.Event()
 _PROCESSOR_WORDS = "CPU time limit exceeded"  # words of gcc and shells for a program that SIGXCPU ended
 _MACHINE_WORDS = (
@@ -271,13 +270,13 @@ def ended_by_processor_limit(
 ) -> bool:
     """Tell whether a process, or a child of it, was ended at its limit of processor time.
 
-    Args: used_s: processor time of both; the kernel counts against the limit in ticks, so that it can be
-          below: by half a second in short runs on a busy machine, by a tenth in long ones.
+    Args: used_s: processor time of both; the kernel counts against the limit in ticks, so that it can be a
+          little below.
     """
     if returncode == 0:
         return False
-    least_s = min(0.9 * limit_s, limit_s - _TICKS_S)
-    return returncode == -signal.SIGXCPU or _PROCESSOR_WORDS in stderr or used_s >= least_s
+    own, of_child = -signal.SIGXCPU, 128 + signal.SIGXCPU  # as shells pass the signal of a child on
+    return returncode in (own, of_child) or _PROCESSOR_WORDS in stderr or used_s >= 0.9 * limit_s
 
 
 def machine_fault(

@@ -161,7 +161,7 @@ def test_last_words_name_the_signal_that_ended_a_tool(run_python: RunPython, num
 
 _WORKS, _WAITS = "while True: pass", "import time; time.sleep(99)"
 _IGNORES = "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n" + _WORKS
-_IN_A_CHILD = f"import subprocess, sys; sys.exit(-subprocess.call([sys.executable, '-c', {_WORKS!r}]))"
+_IN_A_CHILD = f"import subprocess, sys; sys.exit(128 - subprocess.call([sys.executable, '-c', {_WORKS!r}]))"
 _SAID = "import sys; sys.exit('gcc: fatal error: CPU time limit exceeded signal terminated program cc1')"
 
 
