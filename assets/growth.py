@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from assets.errors import FoundryError
 from assets.settings import Configuration, Run
 from assets.suites import shards
 from pipelines.programs import AST, DATAFLOW
-from pipelines.schemas import read_arrow, scan_table, table_path, table_spec, write_bytes_atomically
+from pipelines.schemas import OK, read_arrow, scan_table, table_spec, write_bytes_atomically
 
 GROWING = (AST, DATAFLOW)
 """Suites that grow: programs of any number, each by its own seed."""
@@ -47,7 +48,8 @@ def choose_growth(configuration: Configuration, data_dir: Path) -> Growth:
     The budget `run.nightly.budget_core_hours` is shared equally among the suites. A suite whose last night
     did not label every program does not grow, so that a night that failed is made up first.
 
-    Raises: OSError: the folder is not writable.
+    Raises: OSError: the folder is not writable. FoundryError: the file of the night before is damaged.
+            SchemaError: a table is damaged.
     """
     suites = [suite for suite in GROWING if suite in configuration.programs.suites]
     before = _read_counts(data_dir)
@@ -75,25 +77,35 @@ def grow_configuration(configuration: Configuration, counts: Mapping[str, int]) 
 
 
 def _read_counts(data_dir: Path) -> dict[str, int]:
+    """Return the programs by suite of the night before.
+
+    Raises: FoundryError: the file is damaged.
+    """
+    path = data_dir / GROWTH_FILE
     try:
-        counts = json.loads((data_dir / GROWTH_FILE).read_bytes())["counts"]
+        counts = json.loads(path.read_bytes())["counts"]
         return {suite: int(counts[suite]) for suite in GROWING if suite in counts}
     except FileNotFoundError:
         return {}
+    except (ValueError, KeyError, TypeError) as error:
+        raise FoundryError(f"damaged: {path}; remove it to begin with the programs of the scale") from error
 
 
 def _program_seconds(configuration: Configuration, suite: str, data_dir: Path) -> float | None:
     """Return the mean seconds of labelling a program of a suite; None unless all are labelled."""
-    programs, seconds = 0, 0.0
-    for partition in (shard.partition for shard in shards(configuration) if shard.suite == suite):
-        tables = {name: table_path(data_dir, table_spec(name), partition) for name in ("programs", "labels")}
-        if not all(path.is_file() for path in tables.values()):
-            return None
-        programs += scan_table(data_dir, table_spec("programs"), [partition]).collect().height
-        timed = (data_dir / "measured").glob(f"*/{partition}.parquet")
-        seconds += sum(map(_seconds_of, timed))
-    is_whole = programs >= getattr(configuration, suite).count
-    return seconds / programs if is_whole and seconds else None
+    parts = [shard.partition for shard in shards(configuration) if shard.suite == suite]
+    names = ("programs", "designs", "labels")
+    try:
+        tables = {name: scan_table(data_dir, table_spec(name), parts).collect() for name in names}
+    except FileNotFoundError:  # the suite has had no night
+        return None
+    programs, designs = tables["programs"], tables["designs"].filter(status=OK)
+    waiting = programs.filter(status=OK).join(tables["designs"], on="program_id", how="anti").height
+    waiting += designs.join(tables["labels"], on="design_id", how="anti").height
+    if waiting or programs.height < getattr(configuration, suite).count:
+        return None
+    timed = (path for part in parts for path in (data_dir / "measured").glob(f"*/{part}.parquet"))
+    return sum(map(_seconds_of, timed)) / programs.height or None
 
 
 def _seconds_of(path: Path) -> float:

@@ -9,10 +9,11 @@ import pytest
 from foundry_fakes import make_design, make_label, make_run
 
 from assets.configuration import compose_configuration, may_promote
-from assets.growth import choose_growth, grow_configuration
+from assets.errors import FoundryError
+from assets.growth import GROWTH_FILE, choose_growth, grow_configuration
 from assets.settings import Configuration
 from pipelines.programs import kernel_programs
-from pipelines.schemas import table_spec, write_table
+from pipelines.schemas import read_table, table_spec, write_table
 
 SMALL = ("scale=nightly", "programs.suites=[ast,stencil]", "ast.count=2")
 NIGHT = (*SMALL, "run.nightly.budget_core_hours=0.01")
@@ -54,6 +55,22 @@ def test_every_night_adds_programs_within_the_budget(night: Configuration, tmp_p
     assert choose_growth(night, tmp_path).added == {"ast": 0}  # the three are not labelled yet
     _label(tmp_path, 5, seconds=20.0)
     assert choose_growth(night, tmp_path).counts == {"ast": 6}
+
+
+def test_labels_of_the_night_before_are_no_labels_of_the_last_one(
+    night: Configuration, tmp_path: Path
+) -> None:
+    """A night that fails between programs and labels leaves the earlier file of labels."""
+    _label(tmp_path, 3, seconds=10.0)
+    labels = read_table(tmp_path, table_spec("labels"))
+    write_table(tmp_path, table_spec("labels"), labels[:2], "ast")
+    assert choose_growth(night, tmp_path).added == {"ast": 0}
+
+
+def test_a_damaged_file_is_named(night: Configuration, tmp_path: Path) -> None:
+    (tmp_path / GROWTH_FILE).write_text("{")
+    with pytest.raises(FoundryError, match=GROWTH_FILE):
+        choose_growth(night, tmp_path)
 
 
 def test_without_a_budget_nothing_grows(tmp_path: Path) -> None:

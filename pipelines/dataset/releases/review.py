@@ -108,7 +108,10 @@ def _mapped(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _physics(frames: Mapping[str, pl.DataFrame]) -> list[Sequence[str]]:
-    """Return statements about the figures, with the rows that they are about and those that break them."""
+    """Return statements about the figures, with the rows that they are about and those that break them.
+
+    A row without the figure breaks a statement, too.
+    """
     clocks = frames["designs"].select("design_id", "clock_period_ns")
     runs = frames["runs"].filter(pl.col("power_mw").is_not_null()).join(clocks, on="design_id")
     labels = _mapped(frames)
@@ -127,7 +130,10 @@ def _physics(frames: Mapping[str, pl.DataFrame]) -> list[Sequence[str]]:
         ("a mapped design has at most the flip-flops of its registers", labels, _REGISTERS),
         ("a run that is ok has cycles", ok, pl.col("latency_cycles") > 0),
     )
-    return [(text, f"{rows.height:,}", f"{rows.filter(~holds).height:,}") for text, rows, holds in statements]
+    return [
+        (text, f"{rows.height:,}", f"{rows.filter((~holds).fill_null(True)).height:,}")
+        for text, rows, holds in statements
+    ]
 
 
 _REGISTERS = pl.col("flip_flop_count") <= pl.col("register_bits")

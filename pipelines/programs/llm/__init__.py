@@ -1,8 +1,8 @@
 """The LLM stage: variants of earlier programs by prompting a language model.
 
-Belongs here: the provider interface, the client of OpenAI-compatible servers, prompts, rows. Does not:
-models that need a learning framework (those are outside `pipelines/`, behind the same interface), and judging
-variants, which compiles them (`pipelines.dataset.variants`).
+This package has the provider interface, the client of OpenAI-compatible servers, prompts and rows. Models
+that need a learning framework stand in `models/`, behind the same interface. Variants are judged in
+`pipelines.dataset.variants`, since that compiles them.
 
 Outside this package only the names below are used.
 """
