@@ -29,8 +29,7 @@ from tests.benchmarks.harness import options_parser
 from tests.benchmarks.hls_runs import difference, timing_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
-from random_programs import random_program
-from typed_programs import typed_program
+from random_programs import random_program, typed_program
 
 CYCLE_LIMIT = 5_000_000
 ENGINES = ("model", "verilator", "icarus")
@@ -73,14 +72,11 @@ def compare(
     seed: int, *, typed: bool, engines: list[str], folder: Path, runtime: Path, times: dict[str, list[float]]
 ) -> str:
     """`equal`, or what differs."""
-    source, top, inputs = typed_program(seed).text, "fuzz", "{}"
-    if not typed:
-        program = random_program(seed)
-        source, top, inputs = program.source, program.top, program.inputs
-    options = random_options(source, seed, top)
-    compiled = compile_program(source, top=top, options=options)
-    data = draw_data(compiled.interface, inputs, seed=seed)
-    native = run_native(source, compiled.interface, data, folder=folder / "native")
+    program = typed_program(seed).row if typed else random_program(seed)
+    options = random_options(program, seed)
+    compiled = compile_program(program.source, top=program.top, options=options)
+    data = draw_data(compiled.interface, program.inputs, seed=seed)
+    native = run_native(program.source, compiled.interface, data, folder=folder / "native")
     if native.status != "ok":
         return f"{UNDEFINED if native.status == 'rejected' else 'native C'}: {native.reason}"
     found = run_engines(compiled, options, data, engines, folder, runtime)

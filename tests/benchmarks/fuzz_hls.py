@@ -32,15 +32,16 @@ from pipelines.c import Directive, Function, HlsError, directives_json, ir, read
 from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program, tool_version
-from pipelines.programs import draw_data
+from pipelines.programs import ProgramError, draw_data
 from pipelines.rtl.simulation import simulate_with_icarus
+from pipelines.schemas import ProgramRow
 from tests.benchmarks.harness import KeptRows, Row, options_parser
 from tests.benchmarks.hls_runs import timing_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 
 from batches import CYCLE_LIMIT, Hardware, Outcome, difference, run_natively, simulate_all
-from typed_programs import Program, smaller, typed_program
+from random_programs import TypedProgram, smaller, typed_program
 
 BATCH = 10
 AUDIT = 10
@@ -82,10 +83,10 @@ def random_directives(function: Function, random: Random) -> tuple[Directive, ..
     return tuple(found)
 
 
-def random_options(text: str, seed: int, top: str = "fuzz") -> HlsOptions:
+def random_options(program: ProgramRow, seed: int) -> HlsOptions:
     """A configuration that depends on the seed."""
     random = Random(seed + 1_000_003)
-    directives = random_directives(read_function(text, top=top), random)
+    directives = random_directives(read_function(program.source, top=program.top), random)
     return HlsOptions(
         memory_read_delay_cycles=random.choice([1, 2, 2, 3, 5, 10]),
         memory_write_delay_cycles=random.choice([1, 2, 2, 3, 7]),
@@ -94,9 +95,9 @@ def random_options(text: str, seed: int, top: str = "fuzz") -> HlsOptions:
     )
 
 
-def random_data(compiled: CompiledDesign, seed: int) -> DataSet:
+def random_data(compiled: CompiledDesign, inputs: str, seed: int) -> DataSet:
     """Values of every argument, with zeros, subnormals and infinities among the floating ones."""
-    data = draw_data(compiled.interface, "{}", seed=seed)
+    data = draw_data(compiled.interface, inputs, seed=seed)
     random = Random(seed)
     for argument in compiled.interface.arguments:
         if argument.type.floating and argument.is_array and random.random() < 0.5:
@@ -125,14 +126,15 @@ def _alarm(_number: int, _frame: FrameType | None) -> None:
     raise _Slow
 
 
-def make_case(text: str, seed: int, options: HlsOptions | None = None) -> Case | str:
+def make_case(program: ProgramRow, seed: int, options: HlsOptions | None = None) -> Case | str:
     """The compiled case, or a verdict: refused, crash or hang."""
     signal.signal(signal.SIGALRM, _alarm)
     signal.alarm(COMPILE_LIMIT_S)
     try:
-        chosen = options or random_options(text, seed)
-        compiled = compile_program(text, top="fuzz", options=chosen)
-        return Case(text=text, options=chosen, compiled=compiled, data=random_data(compiled, seed))
+        chosen = options or random_options(program, seed)
+        compiled = compile_program(program.source, top=program.top, options=chosen)
+        data = random_data(compiled, program.inputs, seed)
+        return Case(text=program.source, options=chosen, compiled=compiled, data=data)
     except HlsError as error:
         return f"refused: {error}"
     except _Slow:
@@ -218,21 +220,22 @@ def _icarus(number: int, case: Case, native: Outcome, rtl: Outcome, folder: Path
 
 def run_batch(seeds: Sequence[int], base: Path, icarus: int) -> list[dict[str, Any]]:
     """Rows of some seeds."""
-    made = {seed: make_case(typed_program(seed).text, seed) for seed in seeds}
+    made = {seed: make_case(typed_program(seed).row, seed) for seed in seeds}
     cases = {seed: case for seed, case in made.items() if isinstance(case, Case)}
     verdicts = judge(cases, base, icarus=range(icarus)) if cases else {}
     verdicts |= {seed: case for seed, case in made.items() if isinstance(case, str)}
     return [{"seed": seed, "verdict": verdicts[seed], "version": tool_version()} for seed in seeds]
 
 
-def shrunk(seed: int, base: Path) -> Program:
+def shrunk(seed: int, base: Path) -> TypedProgram:
     """A smaller program that fails as the seed's does, its directives left out where they name lost loops."""
-    options = random_options(typed_program(seed).text, seed)
+    options = random_options(typed_program(seed).row, seed)
 
-    def kind_of_failure(program: Program) -> str:
+    def kind_of_failure(program: TypedProgram) -> str:
         try:
-            loops = read_function(program.text, top="fuzz")
-        except HlsError:
+            row = program.row
+            loops = read_function(row.source, top=row.top)
+        except (HlsError, ProgramError):
             return "not C"
         names = {s.name for s in ir.walk_statements(loops.body) if isinstance(s, ir.For | ir.While)}
         arrays = {a.name for a in loops.arrays}
@@ -242,13 +245,13 @@ def shrunk(seed: int, base: Path) -> Program:
             if (not d.loop or d.loop in names) and (not d.variable or d.variable in arrays)
         )
         chosen = replace(options, directives=kept)
-        case = make_case(program.text, seed, chosen)
+        case = make_case(row, seed, chosen)
         return (case if isinstance(case, str) else judge({0: case}, base)[0]).split(":")[0]
 
     return _reduced(typed_program(seed), kind_of_failure)
 
 
-def _reduced(program: Program, kind_of_failure: Callable[[Program], str]) -> Program:
+def _reduced(program: TypedProgram, kind_of_failure: Callable[[TypedProgram], str]) -> TypedProgram:
     wanted = kind_of_failure(program)
     while wanted != "equal":
         for candidate in smaller(program):
@@ -292,8 +295,8 @@ def main() -> int:
     if chosen.show is not None or chosen.shrink is not None:
         seed = chosen.show if chosen.show is not None else chosen.shrink
         program = typed_program(seed) if chosen.show is not None else shrunk(seed, chosen.keep)
-        options = random_options(typed_program(seed).text, seed)
-        print(program.text)
+        options = random_options(typed_program(seed).row, seed)
+        print(program.row.source)
         print(f"// {options}\n// {directives_json(options.directives)}")
         return 0
     counts: Counter[str] = Counter()

@@ -32,12 +32,13 @@ BATCH = 20
 def differences(seeds: Sequence[int], folder: Path) -> Iterator[tuple[int, str | None]]:
     """What differs for each seed, None when nothing does."""
     programs = {seed: object_program(seed) for seed in seeds}
-    interfaces = {seed: read_interface(program.original, "fuzz") for seed, program in programs.items()}
-    values = {seed: draw_data(interface, "{}", seed=seed) for seed, interface in interfaces.items()}
-    cases = {seed: (programs[seed].original, interfaces[seed], values[seed]) for seed in seeds}
+    rows = {seed: program.original for seed, program in programs.items()}
+    interfaces = {seed: read_interface(row.source, row.top) for seed, row in rows.items()}
+    values = {seed: draw_data(interfaces[seed], rows[seed].inputs, seed=seed) for seed in seeds}
+    cases = {seed: (rows[seed].source, interfaces[seed], values[seed]) for seed in seeds}
     natives = run_natively(cases, folder)
     for seed, program in programs.items():
-        compiled = compile_program(program.text, top="fuzz", options=HlsOptions())
+        compiled = compile_program(program.text, top=program.original.top, options=HlsOptions())
         data = program.data(compiled.interface, values[seed])
         counted = count_cycles(compiled, data, folder=folder / f"m{seed}")
         native, names = natives[seed], [a.name for a in interfaces[seed].arrays if a.written]

@@ -13,8 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from batches import Hardware, Outcome, simulate_all
 from every_type import PROGRAMS
 from hls_support import options_for
-from random_programs import random_program
-from typed_programs import typed_program
+from random_programs import random_program, typed_program
 
 from pipelines.c import Directive
 from pipelines.c.signature import DataSet
@@ -179,11 +178,13 @@ def test_a_cached_array_is_fetched_once(name: str, results: dict[str, Results]) 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_of_every_type_equal_native_c(seed: int, tmp_path: Path) -> None:
-    source = typed_program(seed).text
-    options = options_for(source, "fuzz", pipeline=seed % 3 != 0, delay=1 + seed % 4, period=4.0 + seed % 9)
-    compiled = compile_program(source, top="fuzz", options=options)
-    data = draw_data(compiled.interface, "{}", seed=seed)
-    native = run_native(source, compiled.interface, data, folder=tmp_path / "native")
+    row = typed_program(seed).row
+    options = options_for(
+        row.source, row.top, pipeline=seed % 3 != 0, delay=1 + seed % 4, period=4.0 + seed % 9
+    )
+    compiled = compile_program(row.source, top=row.top, options=options)
+    data = draw_data(compiled.interface, row.inputs, seed=seed)
+    native = run_native(row.source, compiled.interface, data, folder=tmp_path / "native")
     assert native.status == "ok", native.reason
     found = count_cycles(compiled, data, folder=tmp_path / "model")
     assert found.status == "ok", found.reason

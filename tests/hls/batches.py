@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.base.tools import find_tool, run_tool
-from pipelines.c.signature import DataSet, Interface
+from pipelines.c.signature import Argument, DataSet, Interface
 from pipelines.hls import CompiledDesign
 from pipelines.rtl.simulation import MemoryTiming, encode_input
 from pipelines.rtl.simulation.exchange import (
@@ -57,19 +57,29 @@ def _failed(problem: str) -> Outcome:
 # ---- native C -------------------------------------------------------------------------------------------
 
 
+def _head(number: int, interface: Interface) -> str:
+    """The head of a function that calls a program, whose top function may be static."""
+    arguments = [f"{a.type.c_name} {a.name}{_dimensions(a)}" for a in interface.arguments]
+    returns = "void" if interface.returns is None else interface.returns.c_name
+    return f"{returns} top_{number}({', '.join(arguments) or 'void'})"
+
+
+def _dimensions(argument: Argument) -> str:
+    return "".join(f"[{n}]" for n in argument.shape)
+
+
 def _call(number: int, interface: Interface) -> str:
     """A C function that reads the arguments of a program, calls it, and writes its outputs."""
-    lines = [f"static int run_{number}(FILE *in, FILE *out)", "{"]
+    lines = [f"{_head(number, interface)};", f"static int run_{number}(FILE *in, FILE *out)", "{"]
     for argument in (*interface.arrays, *interface.scalars):
-        shape = "".join(f"[{n}]" for n in argument.shape)
-        lines.append(f"    static {argument.type.c_name} {argument.name}{shape};")
+        lines.append(f"    static {argument.type.c_name} {argument.name}{_dimensions(argument)};")
         lines.append(f"    if (!fread(&{argument.name}, sizeof {argument.name}, 1, in)) return 1;")
     names = ", ".join(a.name for a in interface.arguments)
     lines.append("    uint64_t bits = 0;")
     if interface.returns is None:
-        lines.append(f"    fuzz_{number}({names});")
+        lines.append(f"    top_{number}({names});")
     else:
-        lines.append(f"    {interface.returns.c_name} value = fuzz_{number}({names});")
+        lines.append(f"    {interface.returns.c_name} value = top_{number}({names});")
         lines.append("    memcpy(&bits, &value, sizeof value);")
     lines.append("    fwrite(&bits, 8, 1, out);")
     lines += [f"    fwrite({a.name}, sizeof {a.name}, 1, out);" for a in written_arrays(interface)]
@@ -79,7 +89,7 @@ def _call(number: int, interface: Interface) -> str:
 def run_natively(
     programs: Mapping[int, tuple[str, Interface, DataSet]], folder: Path, *, sanitize: bool = False
 ) -> dict[int, Outcome]:
-    """Native results of programs whose top function is `fuzz`, by their number.
+    """Native results of programs, by their number.
 
     Args:    sanitize: stop at undefined behaviour and report it as the problem.
     """
@@ -89,11 +99,14 @@ def run_natively(
     sources: list[str] = []
     declared = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <stdint.h>"]
     for number, (text, interface, data) in programs.items():
-        (folder / f"p{number}.c").write_text(f"#define fuzz fuzz_{number}\n{text}")
+        names = ", ".join(a.name for a in interface.arguments)
+        called = f"{{ {'' if interface.returns is None else 'return '}{interface.top}({names}); }}"
+        (folder / f"p{number}.c").write_text(
+            f"#define {interface.top} own_{number}\n{text}\n"
+            f"#include <stdint.h>\n{_head(number, interface)} {called}\n"
+        )
         (folder / f"p{number}.in").write_bytes(encode_input(interface, data))
         sources.append(f"p{number}.c")
-        signature = next(line for line in text.splitlines() if " fuzz(" in line)
-        declared.append(f"{signature.replace(' fuzz(', f' fuzz_{number}(')};")
         declared.append(_call(number, interface))
     cases = "\n".join(f"    case {n}: return run_{n}(in, out);" for n in programs)
     main = (

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 from batches import Hardware, difference, run_natively, simulate_all
-from typed_programs import Piece, Program, smaller, typed_program
+from random_programs import TypedProgram, smaller, typed_program
 
-from pipelines.c import Directive, ir, read_function
+from pipelines.c import Directive, Function, ir, read_function
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program, innermost_loops
 from pipelines.programs import draw_data
+from pipelines.programs.ast import tree
 from pipelines.rtl.simulation import MemoryTiming
 
 SEEDS = range(900_000, 900_006)
 TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=3)
 
 
-def some_directives(text: str, seed: int) -> tuple[Directive, ...]:
+def some_directives(function: Function, seed: int) -> tuple[Directive, ...]:
     """Innermost loops pipelined, some unrolled, one array in banks."""
     random = Random(seed)
-    function = read_function(text, top="fuzz")
     directives = [Directive(kind="pipeline", loop=loop) for loop in innermost_loops(function)]
     loops = [s.name for s in ir.walk_statements(function.body) if isinstance(s, ir.For)]
     directives += [Directive(kind="unroll", loop=n, value=2) for n in loops if random.random() < 0.4]
-    directives.append(Directive(kind="partition", variable="A", style="cyclic", value=2, dimension=1))
+    arrays = [a.name for a in function.arrays]
+    if arrays:
+        directives.append(
+            Directive(kind="partition", variable=arrays[0], style="cyclic", value=2, dimension=1)
+        )
     return tuple(directives)
 
 
 def test_random_typed_programs_equal_native_c(tmp_path: Path, runtime_folder: Path) -> None:
     programs, designs = {}, {}
     for seed in SEEDS:
-        text = typed_program(seed).text
+        row = typed_program(seed).row
+        function = read_function(row.source, top=row.top)
         options = HlsOptions(
             memory_read_delay_cycles=2,
             memory_write_delay_cycles=3,
-            directives=some_directives(text, seed) if seed % 3 else (),
+            directives=some_directives(function, seed) if seed % 3 else (),
         )
-        compiled = compile_program(text, top="fuzz", options=options)
-        data = draw_data(compiled.interface, "{}", seed=seed)
-        programs[seed] = (text, compiled.interface, data)
+        compiled = compile_program(row.source, top=row.top, options=options)
+        data = draw_data(compiled.interface, row.inputs, seed=seed)
+        programs[seed] = (row.source, compiled.interface, data)
         designs[seed] = Hardware(compiled=compiled, data=data, timing=TIMING)
     (tmp_path / "c").mkdir()
     (tmp_path / "v").mkdir()
@@ -59,31 +65,42 @@ def test_random_typed_programs_equal_native_c(tmp_path: Path, runtime_folder: Pa
 
 
 def test_a_seed_always_gives_the_same_program() -> None:
-    assert typed_program(7).text == typed_program(7).text
-    assert len({typed_program(seed).text for seed in range(50)}) > 40
+    assert typed_program(7).row == typed_program(7).row
+    assert len({typed_program(seed).row.source for seed in range(20)}) == 20
 
 
-def pieces(program: Program) -> list[Piece]:
-    parts: list[Piece] = []
-    stack = list(program.statements)
-    while stack:
-        piece = stack.pop()
-        parts.append(piece)
-        stack += piece.body
-    return parts
+FORMS_IN_TEXT = {
+    "!": r"!\(",
+    "comparison as a number": r"[-+*^] \([^()]* (<|<=|>|>=|==|!=) [^()]*\)",
+    "division by a negative constant": r"[/%] \(-\d",
+    "return inside": r"return[^;]*;(?!\s*\}\s*$)",
+    "a case that falls through": r"fall through",
+    "a local array with values": r"\n    +(static |const )*\w+ \w+\[\w+\] = \{",
+    "wrapped arithmetic": r"\(int(32|64)_t\)\(\(uint",
+}
 
 
-@pytest.mark.parametrize("seed", [2, 3, 7])
-def test_shrinking_keeps_the_failure_and_nothing_else(seed: int) -> None:
-    """The failure here is a text with an assignment to M."""
+def test_programs_have_the_forms_of_engines_tests() -> None:
+    texts = [typed_program(number).generated.source for number in range(60)]
+    counts = {name: sum(bool(re.search(form, t)) for t in texts) for name, form in FORMS_IN_TEXT.items()}
+    assert min(counts.values()) >= 2, counts
 
-    def fails(program: Program) -> bool:
-        return any(p.head.startswith("M[") for p in pieces(program))
 
-    program = Program((*typed_program(seed).statements[:-1], Piece("M[1][2] = 3;"), Piece("return 0;")))
+@pytest.mark.parametrize("number", [2, 3, 7])
+def test_shrinking_keeps_the_failure_and_nothing_else(number: int) -> None:
+    """The failure here is a program with a loop."""
+
+    def fails(program: TypedProgram) -> bool:
+        return "for (" in program.generated.source
+
+    program = typed_program(number)
+    assert fails(program)
     while True:
         candidate = next((c for c in smaller(program) if fails(c)), None)
         if candidate is None:
             break
         program = candidate
-    assert [p.head.split("[")[0] for p in program.statements] == ["M", "return 0;"]
+    (kept, *rest) = program.generated.program.top.body
+    assert isinstance(kept, tree.For)
+    assert not kept.body
+    assert all(isinstance(s, tree.Return) for s in rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from graph_support import Interpreter
-from typed_programs import typed_program
+from random_programs import typed_program
 
 from pipelines.c import interface_of, read_function
 from pipelines.c.cdfg import Block, Cdfg, Operation
@@ -16,6 +16,7 @@ from pipelines.hls.narrowing import narrow
 from pipelines.hls.plan import transform
 from pipelines.hls.ranges import analyse_ranges
 from pipelines.programs import draw_data
+from pipelines.schemas import ProgramRow
 
 
 def graph_of(source: str, top: str = "f") -> Cdfg:
@@ -142,9 +143,9 @@ def test_branch_that_is_never_taken_is_gone() -> None:
     assert len(graph.blocks) == 1
 
 
-def data_of(source: str, graph: Cdfg, seed: int) -> DataSet:
+def data_of(row: ProgramRow, graph: Cdfg, seed: int) -> DataSet:
     """Arguments of a program, and its arguments' values for each bank of a partition."""
-    data = draw_data(interface_of(read_function(source, top="fuzz")), "{}", seed=seed)
+    data = draw_data(interface_of(read_function(row.source, top=row.top)), row.inputs, seed=seed)
     for array in graph.function.arrays:
         if array.external and array.name not in data:
             data[array.name] = np.resize(data[array.argument or ""].reshape(-1), array.element_count)
@@ -153,10 +154,10 @@ def data_of(source: str, graph: Cdfg, seed: int) -> DataSet:
 
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_numbers_stay_in_their_ranges_and_the_same(seed: int) -> None:
-    source = typed_program(seed).text
-    graph = graph_of(source, "fuzz")
+    row = typed_program(seed).row
+    graph = graph_of(row.source, row.top)
     ranges = analyse_ranges(graph)
-    data = data_of(source, graph, seed)
+    data = data_of(row, graph, seed)
 
     def low_of(block: Block, operation: Operation) -> int:
         return (ranges.values[block.index][operation.index] or (0, 0))[0]

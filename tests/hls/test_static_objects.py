@@ -249,13 +249,14 @@ def test_random_programs_compute_the_same_with_objects_as_with_arguments(
     programs, cases = {}, {}
     for seed in seeds:
         program = object_program(seed)
-        interface = read_interface(program.original, "fuzz")
-        values = draw_data(interface, "{}", seed=seed)
-        programs[seed], cases[seed] = program, (program.original, interface, values)
+        row = program.original
+        interface = read_interface(row.source, row.top)
+        values = draw_data(interface, row.inputs, seed=seed)
+        programs[seed], cases[seed] = program, (row.source, interface, values)
     natives = run_natively(cases, tmp_path)
     for seed, program in programs.items():
         _, interface, values = cases[seed]
-        compiled = compile_program(program.text, top="fuzz", options=HlsOptions())
+        compiled = compile_program(program.text, top=program.original.top, options=HlsOptions())
         written = {a.name for a in interface.arrays if a.written}
         assert written <= {a.name for a in compiled.interface.arguments if a.written}, seed
         assert compiled.interface.has_outputs
@@ -265,8 +266,8 @@ def test_random_programs_compute_the_same_with_objects_as_with_arguments(
         for name in written:
             assert same_values(counted.outputs[name], natives[seed].outputs[name]), (seed, name)
     seed, program = next(iter(programs.items()))
-    interface = read_interface(program.text, "fuzz")
-    outcomes(program.text, "fuzz", program.data(interface, cases[seed][2]), tmp_path)
+    interface = read_interface(program.text, program.original.top)
+    outcomes(program.text, program.original.top, program.data(interface, cases[seed][2]), tmp_path)
 
 
 def test_objects_have_the_values_of_their_memory() -> None:

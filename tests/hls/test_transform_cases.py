@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from random_ir import check_valid
+from ir_rules import check_valid
 from transform_steps import FACTS, apply_step
 from transform_support import Comparison, assert_all_same_meaning, draw_arguments
 

@@ -12,16 +12,16 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_ir import check_valid, random_function
-from random_ir import random_nest as random_nest_ir
-from random_nests import random_nest
+from ir_rules import check_valid
+from random_programs import random_nest, typed_program
 from transform_steps import cache_partitioned, convert
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.c import ir, read_function
+from pipelines.c import interface_of, ir, read_function
 from pipelines.c.analysis.copying import find_loop, loops_inside, replace_statement
 from pipelines.c.analysis.simplify import simplify
 from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import DataSet
 from pipelines.hls.transforms.cache import cache_array
 from pipelines.hls.transforms.chains import balance_chains
 from pipelines.hls.transforms.exits import exits_to_flags
@@ -33,8 +33,10 @@ from pipelines.hls.transforms.promote import promote_accumulators
 from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.registers import arrays_to_registers
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
+from pipelines.programs import draw_data
+from pipelines.schemas import ProgramRow
 
-# ---- loops of random structured IR --------------------------------------------------------------------
+# ---- loops of random programs ---------------------------------------------------------------------------
 
 Step = Callable[[ir.Function, str], ir.Function]
 
@@ -80,34 +82,34 @@ def variants(function: ir.Function, chains: Iterator[str]) -> list[tuple[str, ir
     return pairs
 
 
-def comparison(function: ir.Function, label: str, chains: Iterator[str], sets: int) -> Comparison:
+def comparison(row: ProgramRow, label: str, chains: Iterator[str], sets: int) -> Comparison:
+    function = read_function(row.source, top=row.top)
     check_valid(function)
     pairs = variants(function, chains)
     labels = ", ".join(f"{number} {name}" for number, (name, _) in enumerate(pairs, 1))
     return Comparison(
         functions=(function, *(changed for _, changed in pairs)),
-        data_sets=tuple(draw_arguments(function, seed) for seed in range(sets)),
+        data_sets=drawn_data(function, row, sets),
         label=f"{label}: {labels}",
     )
+
+
+def drawn_data(function: ir.Function, row: ProgramRow, sets: int) -> tuple[DataSet, ...]:
+    interface = interface_of(function)
+    return tuple(draw_data(interface, row.inputs, seed=seed) for seed in range(sets))
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_transformations_keep_the_meaning_of_random_programs(part: int) -> None:
     chains = cycle(CHAINS)
-    programs = [
-        random_nest_ir(Random(seed)) if seed % 3 == 0 else random_function(Random(seed), exits=seed % 2 == 0)
-        for seed in range(10 * part, 10 * part + 6)
-    ]
-    assert_all_same_meaning(
-        [comparison(p, f"program {number}", chains, 3) for number, p in enumerate(programs)]
-    )
+    numbers = range(10 * part, 10 * part + 6)
+    assert_all_same_meaning([comparison(typed_program(n).row, f"program {n}", chains, 3) for n in numbers])
 
 
 @settings(max_examples=5, deadline=None)
-@given(random=st.randoms(use_true_random=False), nest=st.booleans(), chain=st.sampled_from(sorted(CHAINS)))
-def test_transformations_keep_the_meaning_of_drawn_programs(random: Random, nest: bool, chain: str) -> None:
-    function = random_nest_ir(random) if nest else random_function(random)
-    assert_all_same_meaning([comparison(function, chain, cycle([chain]), 2)])
+@given(number=st.integers(0, 1 << 30), chain=st.sampled_from(sorted(CHAINS)))
+def test_transformations_keep_the_meaning_of_drawn_programs(number: int, chain: str) -> None:
+    assert_all_same_meaning([comparison(typed_program(number).row, chain, cycle([chain]), 2)])
 
 
 # ---- accesses to memory in random C -------------------------------------------------------------------
@@ -119,12 +121,14 @@ def loop_names(function: ir.Function) -> list[str]:
 
 def cache_at_random(function: ir.Function, random: Random) -> list[ir.Function]:
     is_partitioned = random.random() < 0.3
-    for name in random.sample(sorted(loop_names(function)), 2):
+    loops = sorted(loop_names(function))
+    for name in random.sample(loops, min(2, len(loops))):
         try:
             function = tile_loop(function, name, random.choice((2, 3)))
         except NotApplicable:
             continue
-    for array in random.sample("ABVK", 3):
+    arrays = [a.name for a in function.arrays if a.external]
+    for array in random.sample(arrays, min(3, len(arrays))):
         loop = random.choice(sorted(loop_names(function)))
         try:
             function = (
@@ -139,10 +143,10 @@ def cache_at_random(function: ir.Function, random: Random) -> list[ir.Function]:
 
 
 def partition_at_random(function: ir.Function, random: Random) -> list[ir.Function]:
-    for name in random.sample("ABVKT", 3):
+    for array in random.sample(function.arrays, min(3, len(function.arrays))):
         style, factor = random.choice(("cyclic", "block", "complete")), random.choice((2, 3, 4, 5))
-        dimension = random.choice((0, 1, 2) if name in "AB" else (0, 1))
-        function = partition_array(function, name, style, factor, dimension)
+        dimension = random.randint(0, len(array.shape))
+        function = partition_array(function, array.name, style, factor, dimension)
     return [function]
 
 
@@ -157,17 +161,19 @@ def reorder_at_random(function: ir.Function, random: Random) -> list[ir.Function
 
 
 def keep_in_registers(function: ir.Function, _: Random) -> list[ir.Function]:
-    after = arrays_to_registers(partition_array(function, "T", "complete", None, 0))
+    local = [array.name for array in function.arrays if not array.external]
+    for name in local:
+        function = partition_array(function, name, "complete", None, 0)
+    after = arrays_to_registers(function)
     assert all(array.external for array in after.arrays)
-    return [after]
+    return [after] if local else []
 
 
 def run_backwards(function: ir.Function, _: Random) -> list[ir.Function]:
     return [
         backwards(function, name)
         for name in loop_names(function)
-        if name != "L0"
-        and find_loop(function, name).trip_count is not None  # type: ignore[union-attr]
+        if find_loop(function, name).trip_count is not None  # type: ignore[union-attr]
         and not loop_carries_dependence(function, name)
     ]
 
@@ -184,14 +190,14 @@ def run_side_by_side(function: ir.Function, random: Random) -> list[ir.Function]
 
 NESTS: dict[str, tuple[Callable[[ir.Function, Random], list[ir.Function]], tuple[str, ...], int]] = {
     # name: (variants of a program, kinds of numbers, programs of each kind)
-    "cache": (cache_at_random, ("int",), 12),
-    "forward": (lambda f, _: [forward_stores(f)], ("int", "float"), 12),
-    "partition": (partition_at_random, ("int",), 12),
-    "promote": (lambda f, _: [promote_accumulators(f)], ("int", "float"), 12),
-    "reorder": (reorder_at_random, ("int",), 12),
-    "registers": (keep_in_registers, ("int",), 12),
-    "backwards": (run_backwards, ("int",), 30),
-    "side by side": (run_side_by_side, ("int", "float"), 30),
+    "cache": (cache_at_random, ("int32_t",), 12),
+    "forward": (lambda f, _: [forward_stores(f)], ("int32_t", "float"), 12),
+    "partition": (partition_at_random, ("int32_t",), 12),
+    "promote": (lambda f, _: [promote_accumulators(f)], ("int32_t", "float"), 12),
+    "reorder": (reorder_at_random, ("int32_t",), 12),
+    "registers": (keep_in_registers, ("int32_t",), 30),
+    "backwards": (run_backwards, ("int32_t",), 30),
+    "side by side": (run_side_by_side, ("int32_t", "float"), 30),
 }
 
 
@@ -204,9 +210,10 @@ def test_transformation_keeps_the_meaning_of_random_nests(name: str, part: int) 
         for seed in range(count * part, count * (part + 1)):
             random = Random(seed)
             leaves = name != "backwards" and (name != "side by side" or seed % 3 == 0)
-            before = read_function(random_nest(random, kind=kind, leaves=leaves), top="nest")
+            row = random_nest(seed, kind=kind, leaves=leaves)
+            before = read_function(row.source, top=row.top)
             functions = (before, *transform(before, random))
-            data = tuple(draw_arguments(before, k) for k in range(2))
+            data = drawn_data(before, row, 2)
             if len(functions) > 1:
                 label = f"{kind} seed {seed}"
                 comparisons.append(Comparison(functions=functions, data_sets=data, label=label))

@@ -9,14 +9,17 @@ from pipelines.programs.ast.generation import (
     ast_programs,
     generate_program,
     lacks_discarded,
+    written_row,
 )
-from pipelines.programs.ast.options import AstOptions
+from pipelines.programs.ast.options import FORMS, AstOptions
 
 __all__ = [
+    "FORMS",
     "AstOptions",
     "GeneratedProgram",
     "ast_program",
     "ast_programs",
     "generate_program",
     "lacks_discarded",
+    "written_row",
 ]

@@ -54,7 +54,8 @@ def _cycles(statement: Statement, calls: dict[str, int]) -> int:
             branches = (statement.then, statement.otherwise)
             return own + 1 + max(estimated_cycles(b, calls) for b in branches)
         case Switch():
-            return own + 1 + max(estimated_cycles(b, calls) for _, b in statement.cases)
+            cycles = [estimated_cycles(b, calls) for _, b in statement.cases]
+            return own + 1 + (sum(cycles) if statement.falls else max(cycles))
         case Assign():
             return own + (MEMORY_CYCLES if isinstance(statement.target, Element) else 0)
         case _:

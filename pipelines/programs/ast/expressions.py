@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from pipelines.c.signature import FLOAT, INT32, UINT32, ScalarType, common_type, promoted
 from pipelines.programs.ast import operations as op
+from pipelines.programs.ast.options import DATA_TYPES
 from pipelines.programs.ast.scope import Scope, domain_of
 from pipelines.programs.ast.subscripts import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.tree import (
@@ -137,8 +138,7 @@ class ExpressionWriter:
                 return value
             return op.cast(value, kind) or value
         if value.type.floating and not kind.floating:
-            value = self.limited(value, max(low, -(2**30)), min(high, 2**30))
-            return op.possible(op.cast(value, kind))
+            return self._whole(value, kind, max(low, -(2**30)), min(high, 2**30))
         return self.limited(value, low, high)
 
     def limited(self, value: Expression, low: Number, high: Number) -> Expression:
@@ -154,7 +154,7 @@ class ExpressionWriter:
         if domain.floating:
             return value if value.type == domain else op.possible(op.cast(value, domain))
         if value.type.floating:
-            return op.possible(op.cast(self.limited(value, -(2**24), 2**24), _signed(domain)))
+            return self._whole(value, _signed(domain), -(2**24), 2**24)
         if isinstance(value, Constant) and value.value >= 0:
             return op.constant(value.value, domain if not domain.signed else value.type, value.text)
         if not value.type.signed and value.type.width_bits < domain.width_bits:
@@ -162,6 +162,14 @@ class ExpressionWriter:
         if common_type(domain, value.type) == domain and domain.signed == promoted(value.type).signed:
             return value
         return op.possible(op.cast(value, domain))
+
+    def _whole(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
+        """Convert a floating value, limited to a range, to an integer."""
+        if "non_finite" in self.scope.forms:
+            value = _clamped(value, float(low), float(high), always=True)
+        else:
+            value = self.limited(value, low, high)
+        return op.possible(op.cast(value, kind))
 
     # ---- operators ----------------------------------------------------------------------------------
 
@@ -181,6 +189,8 @@ class ExpressionWriter:
 
     def decorated(self, value: Expression, domain: ScalarType) -> Expression:
         """Return an operand under an operator with a constant, or under a unary operator."""
+        if self.scope.draws("mixed_types", 0.4):
+            return self.into(domain, self._recast(value))
         names = [o for o in _UNARY_WEIGHTS if o in self.allowed]
         for _ in range(4):
             chosen = self.random.choices(names, [_UNARY_WEIGHTS[o] for o in names])[0]
@@ -209,7 +219,18 @@ class ExpressionWriter:
             case "&" if min(left.high, right.high) < 8:
                 return None
             case _:
-                return None if left == right and chosen != "+" else op.binary(chosen, left, right)
+                if left == right and chosen != "+":
+                    return None
+                result = op.binary(chosen, left, right)
+                wraps = chosen in ("+", "-", "*") and result is None and self.scope.draws("wrapping", 0.7)
+                return op.wrapped(chosen, left, right) if wraps else result
+
+    def _recast(self, value: Expression) -> Expression:
+        """Convert a value to a drawn type."""
+        kind = DATA_TYPES[self.random.choice(self.scope.options.data_types)]
+        if value.type.floating and not kind.floating:
+            value = self.into(INT32, value)
+        return op.possible(op.cast(value, kind))
 
     def _selected(self, left: Expression, right: Expression) -> Expression | None:
         known = op.select(op.integer(1), left, right)
@@ -275,6 +296,9 @@ class ExpressionWriter:
         number = self.random.choice(constants)
         if chosen in ("/", "%", "&") and (number * 2 > wide or not (data or chosen == "%")):
             return None
+        divides = chosen in ("/", "%") and promoted(value.type).signed
+        if divides and self.scope.draws("negative_divisors", 0.4):
+            number = -number
         return op.binary(chosen, value, like(value, number))
 
     def other_than(self, value: Expression) -> Expression:
@@ -329,6 +353,7 @@ class ExpressionWriter:
             (0.8 if plain else 0.1, self._loop_variable),
             (0.8 if plain else 0, lambda: self.number(domain)),
             (9 * scope.options.helper_probability, lambda: self.call_helper(domain)),
+            (1.5 if "truth_values" in scope.forms else 0, self.conditions.condition),
         ]
         for _ in range(8):
             chosen = self.random.choices([c for _, c in choices], [w for w, _ in choices])[0]
@@ -379,13 +404,14 @@ def _round_bound(bound: float) -> float:
     return 0.0 if bound == 0 else math.copysign(2.0 ** math.floor(math.log2(abs(bound))), bound)
 
 
-def _clamped(value: Expression, low: float, high: float) -> Expression:
+def _clamped(value: Expression, low: float, high: float, *, always: bool = False) -> Expression:
+    """Limit a value by calls, both of them with `always`: of NaN they return the bound."""
     suffix = "f" if value.type == FLOAT else ""
     low, high = _round_bound(low), _round_bound(high)
     least, most = (op.constant(v, value.type) for v in (low, high))
-    if value.high > high:
+    if always or value.high > high:
         value = call(f"fmin{suffix}", value.type, min(value.low, high), high, value, most)
-    if value.low < low:
+    if always or value.low < low:
         value = call(f"fmax{suffix}", value.type, low, max(value.high, low), value, least)
     return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
@@ -13,7 +13,7 @@ from pipelines.c.signature import DOUBLE, ScalarType
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.estimate import estimated_cells, estimated_cycles
 from pipelines.programs.ast.expressions import ExpressionWriter, call
-from pipelines.programs.ast.options import AstOptions
+from pipelines.programs.ast.options import AstOptions, require_forms
 from pipelines.programs.ast.scope import Frame, NameSupply, Scope, draw_palette
 from pipelines.programs.ast.statements import Body, StatementWriter
 from pipelines.programs.ast.tree import (
@@ -23,6 +23,7 @@ from pipelines.programs.ast.tree import (
     Expression,
     Extent,
     Function,
+    If,
     Program,
     Return,
     Variable,
@@ -70,22 +71,27 @@ class GeneratedProgram:
     discarded: tuple[GeneratedProgram, ...] = ()
 
 
-def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
+def generate_program(
+    *, seed: int, number: int, options: AstOptions, forms: Collection[str] = ()
+) -> GeneratedProgram:
     """Generate the program `number` of a seed; the same for the same arguments.
 
     Its loop depth and types are drawn once, so that discarded attempts do not favour shallow programs of
     narrow integers; each further attempt uses smaller options.
+
+    Args: forms: of FORMS, which programs have besides; without them programs have none of these.
     """
+    require_forms(forms)
     options = options_of(options, options.mix, stage=STAGE, seed=seed, number=number)
     weights = options.loop_depth_weights
     first = Random(int(content_hash(STAGE, seed, number), 16))  # noqa: S311
     depth = first.choices(range(len(weights)), weights)[0]
-    palette = draw_palette(first, options)
+    palette = draw_palette(first, options, forms)
     discarded: list[GeneratedProgram] = []
     while True:
         generator = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
         step = sum(not _is_too_short(attempt.refused) for attempt in discarded)
-        program = _attempt(generator, _smaller(generator, options, step), options, depth, palette)
+        program = _attempt(generator, _smaller(generator, options, step), options, depth, palette, forms)
         if program.refused is None or len(discarded) + 1 == ATTEMPTS:
             return replace(program, discarded=tuple(discarded))
         discarded.append(program)
@@ -105,7 +111,7 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
         generated = generate_program(seed=seed, number=number, options=options)
         attempts = generated.discarded if options.keep_discarded else ()
         discarded = [_row(a, f"{_name(number)}{_ATTEMPT}{place}") for place, a in enumerate(attempts)]
-        for row in (*discarded, _written(generated, number, seed, options)):
+        for row in (*discarded, written_row(generated, number, seed, options)):
             rows.setdefault(row.program_id, row)
     return list(rows.values())
 
@@ -122,11 +128,11 @@ def lacks_discarded(
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
     """Return one program of a seed; see `ast_programs`."""
-    return _written(generate_program(seed=seed, number=number, options=options), number, seed, options)
+    return written_row(generate_program(seed=seed, number=number, options=options), number, seed, options)
 
 
-def _written(generated: GeneratedProgram, number: int, seed: int, options: AstOptions) -> ProgramRow:
-    """Return the row of a program in its dialect; a part of a mix without weights has the stage's."""
+def written_row(generated: GeneratedProgram, number: int, seed: int, options: AstOptions) -> ProgramRow:
+    """Return the row of a generated program in its dialect; parts of a mix may have none of their own."""
     row = _row(generated, _name(number))
     if number < options.dialect_first:
         return row
@@ -197,8 +203,9 @@ def _attempt(
     options: AstOptions,
     depth: int,
     palette: tuple[ScalarType, ...],
+    forms: Collection[str],
 ) -> GeneratedProgram:
-    top = _TopFunction(generator, smaller, depth, palette)
+    top = _TopFunction(generator, smaller, depth, palette, forms)
     program = top.program()
     source = write_program(program)
     return GeneratedProgram(
@@ -229,7 +236,12 @@ class _TopFunction:
     """The top function, and its helpers and arrays."""
 
     def __init__(
-        self, generator: Random, options: AstOptions, depth: int, palette: tuple[ScalarType, ...]
+        self,
+        generator: Random,
+        options: AstOptions,
+        depth: int,
+        palette: tuple[ScalarType, ...],
+        forms: Collection[str],
     ) -> None:
         self.random = generator
         self.options = options
@@ -243,9 +255,9 @@ class _TopFunction:
             extents=_extents(generator, options, names, depth),
             depth=depth,
             budget=generator.randint(*options.statements),
+            forms=forms,
         )
         self.statements = StatementWriter(self.scope, ExpressionWriter(self.scope, self.call_helper))
-        self.returned: Variable | None = None
 
     def program(self) -> Program:
         """Return the program, with those helpers, tables and extents that its text has."""
@@ -254,7 +266,7 @@ class _TopFunction:
         arrays = [*scope.inputs, *scope.outputs]
         top = Function(
             name=self.name,
-            returns=None if self.returned is None else self.returned.type,
+            returns=None if scope.returned is None else scope.returned.type,
             parameters=(*scope.arguments, *arrays),
             body=body,
             read_only=frozenset(a.name for a in scope.inputs),
@@ -284,11 +296,12 @@ class _TopFunction:
         kind = scope.data_type()
         if goal == 0:
             low, high = scope.value_range(kind)
-            self.returned = Variable(name=scope.names.new("temporary"), type=kind, low=low, high=high)
-            scope.frame.pending.append(self.returned)
+            returned = Variable(name=scope.names.new("temporary"), type=kind, low=low, high=high)
+            scope.frame.pending.append(returned)
         else:
-            self.returned = scope.new_sum(kind, goal)
-        return (Return(value=op.read(self.returned)),)
+            returned = scope.new_sum(kind, goal)
+        scope.returned = returned
+        return (Return(value=op.read(returned)),)
 
     def array_output(self, goal: int) -> Body:
         """Return a nest of `goal` loops that writes an output, new or existing."""
@@ -341,6 +354,7 @@ class _TopFunction:
             depth=0,
             budget=self.random.randint(0, 3),
             fixed_arguments=True,
+            forms=outer.forms,
         )
         for _ in range(self.random.randint(1, 3)):
             low, high = scope.value_range(domain)
@@ -356,7 +370,12 @@ class _TopFunction:
             value = writer.expressions.value(domain, [op.read(p) for p in parameters])
             value = writer.expressions.stored(value, domain, *limits)
             outer.helper_ranges[name] = (value.low, value.high)
-            return (Return(value=value),)
+            if not outer.draws("early_returns", 0.5):
+                return (Return(value=value),)
+            early = op.read(self.random.choice(parameters))
+            outer.helper_ranges[name] = (min(value.low, early.low), max(value.high, early.high))
+            condition = writer.expressions.conditions.condition()
+            return If(condition=condition, then=(Return(value=early),)), Return(value=value)
 
         body = writer.block(Frame(), root)
         function = Function(name=name, returns=domain, parameters=parameters, body=body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from pipelines.c.signature import FLOAT, INT32, INT64, ScalarType, common_type, promoted
+from pipelines.c.signature import FLOAT, INT32, INT64, UINT32, UINT64, ScalarType, common_type, promoted
 from pipelines.programs.ast.tree import (
     Array,
     Binary,
@@ -122,6 +122,11 @@ def complement(operand: Expression) -> Expression | None:
     return Unary(type=kind, low=low, high=high, operator="~", operand=operand)
 
 
+def opposite(condition: Expression) -> Expression:
+    """Return `!condition`."""
+    return Unary(type=INT32, low=0, high=1, operator="!", operand=condition)
+
+
 def binary(operator: str, left: Expression, right: Expression) -> Expression | None:
     """Return an arithmetic or bit operator, a comparison, or logic.
 
@@ -140,6 +145,16 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression | N
     if bounds is None or (bounds[0] == bounds[1] and not isinstance(left, Constant)):
         return None
     return Binary(type=kind, low=bounds[0], high=bounds[1], operator=operator, left=left, right=right)
+
+
+def wrapped(operator: str, left: Expression, right: Expression) -> Expression | None:
+    """Return `+`, `-` or `*` of two integers that wraps in their type: it is computed in the unsigned one."""
+    kind = common_type(left.type, right.type)
+    if kind.floating:
+        return None
+    unsigned = UINT64 if kind.width_bits == INT64.width_bits else UINT32
+    result = binary(operator, possible(cast(left, unsigned)), possible(cast(right, unsigned)))
+    return None if result is None else cast(result, kind)
 
 
 def compare(operator: str, left: Expression, right: Expression) -> Expression | None:

@@ -32,6 +32,35 @@ OPERATORS = ("+", "-", "*", "/", "%", "&", "|", "^", "~", "<<", ">>", "?:", "min
 CONTROLS = ("if", "continue", "break", "while", "switch", "triangular")
 """Kinds of control flow besides counted loops, in the order of `AstOptions.control_weights`."""
 
+FORMS = (
+    "computed_stores",
+    "dead_stores",
+    "early_returns",
+    "fall_through",
+    "local_values",
+    "mixed_types",
+    "negative_divisors",
+    "negation",
+    "non_finite",
+    "truth_values",
+    "wrapping",
+)
+"""Forms of C that `generate_program` adds on request, for tests of engines; no configuration has them.
+
+computed_stores: elements are updated at subscripts that are computed from data.
+dead_stores: an element is set twice, one statement after the other.
+early_returns: `return` inside loops and helpers.
+fall_through: cases without `break`.
+local_values: local arrays with initial values.
+mixed_types: up to five types of data, both floating ones too, and conversions between all of them.
+negative_divisors: `/` and `%` by a negative constant.
+negation: `!` in conditions.
+non_finite: conversions of floating values to integers are defined for infinities and NaN, too: data may have
+    them, while ranges and results without them are not promised.
+truth_values: comparisons, `&&` and `||` as numbers.
+wrapping: signed sums and products that may exceed their type are computed in the unsigned one.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AstOptions:
@@ -109,6 +138,15 @@ class AstOptions:
         require_weights(self.dialect_weights)
         _require_integer("dialect_first", self.dialect_first, (0, 1 << 31))
         require_mix(self.mix)
+
+
+def require_forms(forms: Iterable[str]) -> None:
+    """Refuse forms that are not of FORMS.
+
+    Raises: ProgramError: the message names the form and the accepted ones.
+    """
+    for form in forms:
+        _require(form in FORMS, f"forms must be of {', '.join(FORMS)}", form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

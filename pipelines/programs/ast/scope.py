@@ -6,6 +6,7 @@ definition has been generated: it is live, and may be read or updated.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
@@ -162,6 +163,8 @@ class Scope:
         demanded: loops still required around the additions to a variable.
         helpers: functions of the program besides the top one; helper_ranges: ranges of their results.
         fixed_arguments: the function is a helper, which has no arrays and no other arguments.
+        returned: the result of the function; None when it has none.
+        forms: requested ones of FORMS.
     """
 
     random: Random
@@ -185,6 +188,8 @@ class Scope:
     helpers: list[Function] = field(default_factory=list[Function])
     helper_ranges: dict[str, tuple[Number, Number]] = field(default_factory=dict[str, tuple[Number, Number]])
     fixed_arguments: bool = False
+    returned: Variable | None = None
+    forms: Collection[str] = ()
 
     @property
     def frame(self) -> Frame:
@@ -211,6 +216,10 @@ class Scope:
     def chance(self, probability: float) -> bool:
         """Return true with a probability."""
         return self.random.random() < probability
+
+    def draws(self, form: str, probability: float) -> bool:
+        """Return true with a probability for a requested form; else no number is drawn."""
+        return form in self.forms and self.chance(probability)
 
     # ---- existing objects ------------------------------------------------------------------------------
 
@@ -342,7 +351,7 @@ class Scope:
             low, high = self.value_range(kind)
             drawn = max(low, drawn[0]), min(high, drawn[1])
         word = {"sum": "output"}.get(role, role)
-        values = self._table_values(kind, drawn, shape) if role == "table" else ()
+        values = self.initial_values(kind, drawn, shape) if role == "table" else ()
         array = Array(
             name=self.names.new(word), type=kind, low=low, high=high, shape=shape, drawn=drawn, values=values
         )
@@ -356,9 +365,10 @@ class Scope:
         """Return a type of the palette, mostly the main one."""
         return self.palette[0] if self.chance(0.6) else self.random.choice(self.palette)
 
-    def _table_values(
+    def initial_values(
         self, kind: ScalarType, drawn: tuple[Number, Number], shape: tuple[Extent, ...]
     ) -> tuple[Number, ...]:
+        """Return values of every element of an array, flat."""
         count = prod(e.value for e in shape)
         if kind.floating:
             steps = [self.random.randint(int(drawn[0] * 16), int(drawn[1] * 16)) for _ in range(count)]
@@ -384,9 +394,13 @@ def wraps(kind: ScalarType) -> bool:
     return kind in (UINT32, UINT64)
 
 
-def draw_palette(generator: Random, options: AstOptions) -> tuple[ScalarType, ...]:
-    """Draw one to three types of data; a floating program has one floating type."""
+def draw_palette(
+    generator: Random, options: AstOptions, forms: Collection[str] = ()
+) -> tuple[ScalarType, ...]:
+    """Draw one to three types of data, with at most one floating type; of `mixed_types` up to five."""
     kinds = [DATA_TYPES[name] for name in options.data_types]
+    if "mixed_types" in forms:
+        return tuple(generator.sample(kinds, min(generator.randint(2, 5), len(kinds))))
     main = generator.choice(kinds)
     others = [k for k in kinds if not (k.floating and main.floating) and k != main]
     if not main.floating:

@@ -9,6 +9,7 @@ arrays are live as a whole until a nest overwrites every element; loops have bou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pipelines.base.summation import ordered_sum
 from pipelines.c.signature import INT32, ScalarType
@@ -29,6 +30,7 @@ from pipelines.programs.ast.tree import (
     If,
     Leave,
     Read,
+    Return,
     Statement,
     Switch,
     Variable,
@@ -40,6 +42,7 @@ Root = Callable[[], Body]
 _EXTRA = 0.4
 _NOT_COMPOUND = (*op.COMPARISONS, "&&", "||")
 _MOST_DEFINITIONS = 60
+_MOST_VALUES = 16
 
 
 class StatementWriter:
@@ -79,7 +82,9 @@ class StatementWriter:
         return body
 
     def guard(self, frame: Frame) -> Body:
-        """Return `if (condition) continue;` or `break;` in a loop."""
+        """Return `if (condition) continue;`, `break;` or `return` in a loop."""
+        if self.scope.draws("early_returns", 0.4):
+            return self.early_return()
         weights = [self.weight(word) for word in frame.leaves]
         if ordered_sum(weights) == 0:
             return ()
@@ -87,6 +92,15 @@ class StatementWriter:
         conditions = self.expressions.conditions
         condition = conditions.rare_condition() if word == "break" else conditions.data_condition()
         return () if condition is None else (If(condition=condition, then=(Leave(word=word),)),)
+
+    def early_return(self) -> Body:
+        """Return `if (condition) return` of a value that the function may have as its result."""
+        condition = self.expressions.conditions.rare_condition()
+        if condition is None:
+            return ()
+        returned = self.scope.returned
+        value = None if returned is None else self.expressions.assigned(op.read(returned), depth=1)
+        return (If(condition=condition, then=(Return(value=value),)),)
 
     def weight(self, control: str) -> float:
         """Return the weight of a kind of control flow."""
@@ -164,7 +178,8 @@ class StatementWriter:
         labels: list[int | None] = [*range(count - 1), None]
         bodies = self.alternatives([lambda: (self.assignment(place),)] * count)
         cases = tuple(zip(labels, bodies, strict=True))
-        return Declare(variable=variable, value=None), Switch(selector=selector, cases=cases)
+        falls = frozenset(n for n in range(count - 1) if self.scope.draws("fall_through", 0.4))
+        return Declare(variable=variable, value=None), Switch(selector=selector, cases=cases, falls=falls)
 
     def selector(self) -> tuple[Expression | None, int]:
         """Return a value 0 .. n - 1, and n: 3 or 4."""
@@ -295,8 +310,13 @@ class StatementWriter:
     # ---- arrays -------------------------------------------------------------------------------------
 
     def array_definition(self, array: Array) -> Body:
-        """Return a local array and the nest that sets every element."""
+        """Return a local array and the nest that sets every element, or the array with values."""
         scope = self.scope
+        short = len(array.shape) == 1 and array.shape[0].value <= _MOST_VALUES
+        if short and scope.draws("local_values", 0.6):
+            scope.local_arrays.remove(array)
+            values = scope.initial_values(array.type, array.drawn, array.shape)
+            return (DeclareArray(array=replace(array, values=values)),)
         levels = 1 if scope.depth > len(array.shape) and scope.chance(0.4) else 0
         return DeclareArray(array=array), self.cover(array, levels)
 
@@ -327,7 +347,10 @@ class StatementWriter:
             root: Root = lambda: (self.assignment(place, required),)  # noqa: E731
             then, other = self.alternatives([root, root])
             return (If(condition=self.expressions.conditions.condition(), then=then, otherwise=other),)
-        return (self.assignment(place, required),)
+        stored = self.assignment(place, required)
+        if scope.draws("dead_stores", 0.2):
+            return (self.assignment(place), stored)
+        return (stored,)
 
     def accumulation(self, array: Array, levels: int) -> Statement:
         """Return a nest of `levels` loops that updates elements of an array in place."""
@@ -338,7 +361,7 @@ class StatementWriter:
 
         def root() -> Body:
             required = self.inner_sum(levels - outer, domain_of(array.type))
-            place = op.element(array, self.expressions.places.subscripts(array))
+            place = self.expressions.places.updated(array)
             return self.controlled(lambda: (self.update(place, required),))
 
         return self.nest(extents[:outer], root)
@@ -390,7 +413,7 @@ class StatementWriter:
         arrays = [a for a in scope.writable_arrays() if scope.sums.get(a.name, 1e9) > 1e6]
         if scope.counters() and arrays and scope.chance(0.4) and not self.inside_cover():
             array = self.random.choice(arrays)
-            place = op.element(array, self.expressions.places.subscripts(array))
+            place = self.expressions.places.updated(array)
             return self.controlled(lambda: (self.update(place),))
         if not variables:
             return ()

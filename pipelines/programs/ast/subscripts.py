@@ -65,6 +65,12 @@ class PlaceWriter:
                 indices.append(self.subscript(extent, used))
         return tuple(indices)
 
+    def updated(self, array: Array) -> Element:
+        """Return an element of an array to be updated."""
+        if self.scope.draws("computed_stores", 0.3):
+            return op.element(array, tuple(self.wrapped_subscript(e) for e in array.shape))
+        return op.element(array, self.subscripts(array))
+
     def subscript(self, extent: Extent, used: list[str]) -> Expression:
         """Return a subscript below an extent, by a loop variable that the others do not use, if any."""
         counters = [v for v, _ in self.scope.counters() if v.low >= 0 and v.high < extent.value]
@@ -196,7 +202,11 @@ class ConditionWriter:
         self.places = places
 
     def condition(self) -> Expression:
-        """Return a condition; sometimes two of them joined."""
+        """Return a condition; sometimes two of them joined, or its opposite."""
+        condition = self._joined()
+        return op.opposite(condition) if self.scope.draws("negation", 0.25) else condition
+
+    def _joined(self) -> Expression:
         for _ in range(_TRIES):
             comparison = self._comparison()
             if comparison is None:

@@ -39,7 +39,7 @@ class Array:
     Attributes:
         shape: extents, C order.
         drawn: the range of its elements as an argument.
-        values: initial elements of a table, flat; empty otherwise.
+        values: initial elements of a table or of a local array, flat; empty without.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclareArray:
-    """Declaration of a local array, without values."""
+    """Declaration of a local array, with the values that it has."""
 
     array: Array
 
@@ -192,10 +192,14 @@ class While:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """Cases without fallthrough; the label None is `default`."""
+    """Cases; the label None is `default`.
+
+    Attributes: falls: labels whose case goes on into the next one.
+    """
 
     selector: Expression
     cases: tuple[tuple[int | None, tuple[Statement, ...]], ...]
+    falls: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,9 +211,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
-    """`return value`."""
+    """`return value`; None where the function has no result."""
 
-    value: Expression
+    value: Expression | None
 
 
 Statement = Declare | DeclareArray | Assign | If | For | While | Switch | Leave | Return
@@ -291,7 +295,7 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
 def expressions_of(statement: Statement) -> tuple[Expression, ...]:
     """Return the expressions that a statement itself computes, its target's place included."""
     match statement:
-        case Declare():
+        case Declare() | Return():
             return () if statement.value is None else (statement.value,)
         case Assign():
             return (statement.target, statement.value)
@@ -301,8 +305,6 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
             return (statement.start, statement.bound)
         case Switch():
             return (statement.selector,)
-        case Return():
-            return (statement.value,)
         case _:
             return ()
 

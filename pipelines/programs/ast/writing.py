@@ -166,8 +166,12 @@ def _declarator(place: Variable | Array) -> str:
 
 
 def _table(table: Array) -> str:
-    values = [literal(Constant(type=table.type, low=v, high=v, value=v)) for v in table.values]
-    return f"static const {_declarator(table)} = {{{', '.join(values)}}};"
+    return f"static const {_declared_array(table)};"
+
+
+def _declared_array(array: Array) -> str:
+    values = [literal(Constant(type=array.type, low=v, high=v, value=v)) for v in array.values]
+    return _declarator(array) + (f" = {{{', '.join(values)}}}" if values else "")
 
 
 def _lines(body: tuple[Statement, ...], depth: int) -> Iterator[str]:
@@ -181,13 +185,14 @@ def _statement(statement: Statement, indent: str, depth: int) -> Iterator[str]:
             value = "" if statement.value is None else f" = {expression_text(statement.value)}"
             yield f"{indent}{_declarator(statement.variable)}{value};"
         case DeclareArray():
-            yield f"{indent}{_declarator(statement.array)};"
+            yield f"{indent}{_declared_array(statement.array)};"
         case Assign():
             yield f"{indent}{_assignment(statement)};"
         case Leave():
             yield f"{indent}{statement.word};"
         case Return():
-            yield f"{indent}return {expression_text(statement.value)};"
+            value = "" if statement.value is None else f" {expression_text(statement.value)}"
+            yield f"{indent}return{value};"
         case If():
             yield from _if(statement, indent, depth)
         case For():
@@ -243,7 +248,7 @@ def _switch(statement: Switch, indent: str, depth: int) -> Iterator[str]:
         yield f"{indent}{head}{' {' if scoped else ''}"
         yield from _lines(body, depth + 1)
         if label is not None:
-            yield f"{indent}{_INDENT}break;"
+            yield f"{indent}{_INDENT}{'/* fall through */' if label in statement.falls else 'break;'}"
         if scoped:
             yield f"{indent}}}"
     yield f"{indent}}}"
