@@ -17,7 +17,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from types import FrameType
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast
 
 from pipelines.base.processes import processor_s
 from pipelines.base.sandbox import MachineFault
@@ -255,9 +255,10 @@ def fork_server(work: Callable[..., object]) -> ForkServerContext:
 
 def _require_importable(work: Callable[..., object]) -> None:
     bound: Sequence[object] = (*work.args, *work.keywords.values()) if isinstance(work, partial) else ()
-    for part in (work.func if isinstance(work, partial) else work, *bound):
-        named = part if callable(part) and hasattr(part, "__qualname__") else type(part)
-        if named.__module__ == _MAIN:
+    function: object = work.func if isinstance(work, partial) else work
+    for part in (function, *bound):
+        named = part if hasattr(part, "__qualname__") else cast("object", type(part))
+        if getattr(named, "__module__", None) == _MAIN:
             name = getattr(named, "__qualname__", repr(named))
             raise ValueError(
                 f"worker processes cannot import {name} of the main file; accepted: functions and "
