@@ -128,8 +128,8 @@ def _alarm(_number: int, _frame: FrameType | None) -> None:
 
 def make_case(program: ProgramRow, seed: int, options: HlsOptions | None = None) -> Case | str:
     """The compiled case, or a verdict: refused, crash or hang."""
-    signal.signal(signal.SIGALRM, _alarm)
-    signal.alarm(COMPILE_LIMIT_S)
+    signal.signal(signal.SIGPROF, _alarm)
+    signal.setitimer(signal.ITIMER_PROF, COMPILE_LIMIT_S)
     try:
         chosen = options or random_options(program, seed)
         compiled = compile_program(program.source, top=program.top, options=chosen)
@@ -138,11 +138,11 @@ def make_case(program: ProgramRow, seed: int, options: HlsOptions | None = None)
     except HlsError as error:
         return f"refused: {error}"
     except _Slow:
-        return f"hang: the compiler ran past {COMPILE_LIMIT_S} s"
+        return f"hang: the compiler ran past {COMPILE_LIMIT_S} s of processor time"
     except Exception as error:
         return f"crash: {type(error).__name__} {error}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def judge(cases: dict[int, Case], base: Path, *, icarus: Sequence[int] = ()) -> dict[int, str]:

@@ -55,7 +55,7 @@ def trainer(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -
 def test_an_experiment_gives_a_table_of_errors(
     name: str, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.benchmarks.numeric_lm_experiments.SHARES", (0.5, 1.0))
+    monkeypatch.setattr(trainer, "shares", (0.5, 1.0))
     rows = EXPERIMENTS[name](trainer)
     assert rows
     assert table_text(rows).count("\n") == len(rows) + 2
