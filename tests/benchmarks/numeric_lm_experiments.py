@@ -50,7 +50,6 @@ from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor
 from models.numeric_lm.train import judge_examples, prediction_rows
 from models.registry import RegistryStore, mlflow_at
-from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.dataset.splits import UNSEEN_DELAY
 from pipelines.programs import EVALUATION_WORKLOADS
 from pipelines.schemas import OK, LabelRow, SplitRow, read_table, scan_table, table_spec, write_table
@@ -173,7 +172,7 @@ def estimates_as_labels(tables: Path, folder: Path) -> Path:
     labels = [
         replace(row, **{name: getattr(known[row.design_id], own) for name, own in _ESTIMATES.items()})
         for row in read_table(tables, table_spec("labels"))
-        if row.tool == SYNTHESIS_TOOL and row.design_id in known and row.area_um2 is not None
+        if row.design_id in known and row.area_um2 is not None
     ]
     runs = [
         replace(
