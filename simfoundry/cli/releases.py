@@ -173,7 +173,7 @@ class _ReleaseGroup(Commands):
         return super().parse_args(ctx, args)
 
 
-@listed("Releases", memory_gib=4, resumes=True)
+@listed("Releases", memory_gib=12, resumes=True)
 @click.group(cls=_ReleaseGroup)
 def release() -> None:
     """Write, make, check and compare releases; `release NAME` writes one."""
