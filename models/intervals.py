@@ -89,7 +89,7 @@ def trips_of(features: Mapping[str, float]) -> str:
     """Return the state of trip counts that features show, as in `Difficulty`."""
     if features.get("trips_known"):
         return TRIPS_KNOWN
-    unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there
+    unknown = ("loops_data", "unknown_bound_count", "text_unknown_loops")
     name = next((name for name in unknown if name in features), None)
     if name is None:
         return ""

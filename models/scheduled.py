@@ -1,4 +1,4 @@
-"""Counts of what high-level synthesis gives before logic synthesis: its report, operations, schedule.
+"""Counts of what the engine gives before logic synthesis: its report, operations, schedule.
 
 Training reads them from the tables `designs`, `features`, `loop_profiles` and, at level run, `run_features`,
 all of which a release has; a question is compiled by the same engine and counted by the same functions.
@@ -46,21 +46,18 @@ REPORT = (
 """Columns of `designs` that are features by their logarithm."""
 ESTIMATES = {"area_um2": "estimated_area_um2", "flip_flop_count": "register_bits"}
 """Columns of `designs` with the engine's own estimate of a target."""
+_SCHEDULED = {
+    "area_um2": "log_estimated_area_um2",
+    "flip_flop_count": "log_estimated_flip_flop_count",
+    "latency_cycles": "log_estimated_cycles",
+    "power_mw": "log_estimated_power_mw",
+    "delay_ns": "log_critical_path_ns",
+}
 STARTS = {
-    "hls": {
-        "area_um2": "log_estimated_area_um2",
-        "flip_flop_count": "log_estimated_flip_flop_count",
-        "latency_cycles": "log_estimated_cycles",
-        "power_mw": "log_estimated_power_mw",
-        "delay_ns": "log_critical_path_ns",
-    },
-    "run": {
-        "area_um2": "log_estimated_area_um2",
-        "flip_flop_count": "log_estimated_flip_flop_count",
-        "latency_cycles": "log_run_cycles",
-        "power_mw": "log_run_estimated_power_mw",
-        "delay_ns": "log_critical_path_ns",
-    },
+    "text": {"latency_cycles": "log_text_cycles"},
+    "static": _SCHEDULED,
+    "hls": _SCHEDULED,
+    "run": {**_SCHEDULED, "latency_cycles": "log_run_cycles", "power_mw": "log_run_estimated_power_mw"},
 }
 """Feature by level and target: the trees of the target learn the ratio to the estimate."""
 EXACT = {"latency_cycles": "trips_known"}
@@ -176,7 +173,8 @@ def report_features(design: Mapping[str, Any], loops: Sequence[Mapping[str, Any]
 def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> dict[str, float]:
     """Return the features of a program that is compiled, and at level run is run, now.
 
-    Args:   engine: as `engine_options` gave it. level: hls or run.
+    Args:   engine: as `engine_options` gave it. level: static, hls or run. At level static no Verilog is
+            written, and cycles are expected ones.
     Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
             program has no end. ToolMissing: gcc is not installed.
     """
@@ -217,11 +215,14 @@ def know_query(query: Query, engine: Mapping[str, Any], level: str) -> QueryKnow
 
 @lru_cache(maxsize=1)
 def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledge:
-    program, design, compiled = _compiled(query, options)
+    is_static = level == "static"
+    program, design, compiled = _compiled(query, options, writes_verilog=not is_static)
     with TemporaryDirectory() as name:
         folder = Path(name)
         trips = scheduled_trips(query, compiled)
-        knowledge = know_design(program, design, folder=folder, compiled=compiled, trips=trips)
+        knowledge = know_design(
+            program, design, folder=folder, compiled=compiled, trips=trips, is_expected=is_static
+        )
         run = None
         if level == "run":
             run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
@@ -291,7 +292,9 @@ def _is_constant(specification: Mapping[str, Any], value: float) -> bool:
     return isinstance(exact, int | float) and math.isclose(exact, value, rel_tol=1e-3)
 
 
-def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
+def _compiled(
+    query: Query, options: HlsOptions, writes_verilog: bool = True
+) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
     inputs |= {
@@ -300,7 +303,7 @@ def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow,
         if not _is_constant(inputs.get(name, {}), value)
     }
     program = replace(program, inputs=canonical_json(inputs))
-    compiled = compile_program(query.source, top=query.top, options=options)
+    compiled = compile_program(query.source, top=query.top, options=options, writes_verilog=writes_verilog)
     return program, design_row(program, options, compiled, 0.0), compiled
 
 

@@ -83,7 +83,7 @@ def predict(question: PredictQuestion) -> Answer:
     Raises:  FoundryError: no such model, or none can answer. ProgramError, HlsError: an input is not
              acceptable.
     """
-    from simfoundry.commands.predict import predict_file
+    from simfoundry.commands.predict import predict_file, within_of
 
     options = question.options
     with _files(question.source, options, question.data) as (path, directives, values):
@@ -96,6 +96,7 @@ def predict(question: PredictQuestion) -> Answer:
             unsafe_math=options.unsafe_math,
             model=question.model,
             data=values,
+            within=within_of(question),
         )
 
 

@@ -108,6 +108,27 @@ class PredictQuestion:
     data: Mapping[str, Any] | Path | None = asked(
         "JSON file with every argument, for models that read data.", None
     )
+    within: float | None = asked(
+        "Ask the cheapest level first, and further ones up to the label until every interval reaches at most "
+        "this share of the value from it.",
+        None,
+        above=0,
+        unset="one model answers",
+    )
+    budget_s: float | None = asked(
+        "With --within: seconds after which no further level is asked.",
+        None,
+        flags=["--budget"],
+        least=0,
+        unset="no limit",
+    )
+    targets: Sequence[str] = asked(
+        "With --within: targets that must be that narrow, of area_um2, flip_flop_count, latency_cycles, "
+        "power_mw and delay_ns.",
+        (),
+        metavar="LIST",
+        unset="all",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

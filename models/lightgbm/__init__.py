@@ -1,7 +1,7 @@
 """Gradient-boosted trees on plain counts: the baseline of every label, at four levels of information.
 
-Belongs here: counts of source text, of what the front end reads and of what high-level synthesis gives, the
-trees, their training. Does not: metrics, the registry. Importing this package loads no learning framework.
+Belongs here: the trees and their training; what they read is in `models.text_work` and `models.scheduled`.
+Does not: metrics, the registry. Importing this package loads no learning framework.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from models.lightgbm.trees import TreePredictor
     from models.model_files import ModelFiles
 
-_VERSION = "4"
+_VERSION = "5"
 """Raised by hand when the same tables, options and seed would train other trees."""
 
 
@@ -72,8 +72,8 @@ def _spec(level: Level, features: str) -> PredictorSpec:
 
 
 PREDICTORS = (
-    _spec("text", "counts of tokens and constructs of the source text"),
-    _spec("static", "what the front end reads of a program: loops, arrays, operators"),
-    _spec("hls", "what high-level synthesis gives: estimates, operations and the schedule"),
+    _spec("text", "the work of the source text: operations by kind and how often loops repeat them"),
+    _spec("static", "the schedule of a program: units, registers, expected cycles"),
+    _spec("hls", "what high-level synthesis gives: estimates, operations and counted cycles"),
     _spec("run", "what a run of the cycle model gives: cycles, toggles and power by part"),
 )

@@ -1,13 +1,12 @@
-"""Features as counts, one ensemble of trees per target, and its files."""
+"""Features of questions, one ensemble of trees per target, and its files."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,97 +14,33 @@ from numpy.typing import NDArray
 
 from models.base import Estimate, LabelPredictor, read_rows
 from models.boosted_trees import BoostedTrees
+from models.canonical import canonical_of, canonical_query
 from models.catalogue import Trained, TrainingInput
 from models.intervals import CALIBRATING, MEASURED, Residual, trips_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
 from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features
-from models.tenset_mlp.features import facts_of, features_of
-from models.trips import with_trips
+from models.tasks import DatasetError
+from models.text_work import work_features
+from pipelines.base.workers import Outcome, run_all
 
 if TYPE_CHECKING:
     from models.labelled import LabelledDesign
 
-_TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|\S")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_WORDS = (
-    "for",
-    "while",
-    "if",
-    "else",
-    "return",
-    "int",
-    "float",
-    "double",
-    "char",
-    "short",
-    "long",
-    "unsigned",
-)
-_MARKS = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "?", "[", "(", "{", ";", "=", "+=", "-=", "*=")
-_DIRECTIVES = ("pipeline", "unroll", "parallel", "partition", "flatten", "tile", "reduction", "cache")
-_SCALARS = 4
 _FOLDS = 5
 Matrix = NDArray[np.float64]
 
 
-def text_features(query: Query) -> dict[str, float]:
-    """Return the counts of tokens and constructs of the text, its largest numbers, known scalars, and the
-    configuration.
+def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is known of a question at a level: the work of its text, or what the engine gives.
 
-    Raises: ValueError: the source has no body of a function, the top is no name of C, or directives, data
-            or the specification of inputs are not JSON.
+    Args:   engine: options of high-level synthesis, at levels static, hls and run.
+    Raises: ValueError: the program, a directive, a value or the data are not accepted at the level.
     """
-    tokens = _TOKEN.findall(_COMMENT.sub(" ", query.source))
-    counts = Counter(tokens)
-    if not (counts["("] and counts["{"]):
-        raise ValueError("no function in the source; accepted: C with the body of one")
-    if not query.top.isidentifier():
-        raise ValueError(f"not a name of C: {query.top!r:.60} (top)")
-    numbers = sorted((int(t) for t in tokens if t.isdecimal()), reverse=True)[:4]
-    kinds = Counter(str(directive.get("kind")) for directive in json.loads(query.directives))
-    depth, deepest = 0, 0
-    for mark in tokens:
-        depth += (mark == "{") - (mark == "}")
-        deepest = max(deepest, depth)
-    return {
-        "token_count": float(len(tokens)),
-        "name_count": float(len({t for t in tokens if t[0].isalpha() or t[0] == "_"})),
-        "brace_depth": float(deepest),
-        **{f"count_{word}": float(counts[word]) for word in (*_WORDS, *_MARKS)},
-        **{f"number_{n}": float(([*numbers, 0, 0, 0, 0])[n]) for n in range(4)},
-        **{f"directive_{kind}": float(kinds[kind]) for kind in _DIRECTIVES},
-        **{f"scalar_{n}": value for n, value in enumerate(_scalars(query))},
-        "memory_read_delay_cycles": float(query.memory_read_delay_cycles),
-        "memory_write_delay_cycles": float(query.memory_write_delay_cycles),
-        "clock_period_ns": query.clock_period_ns,
-    }
-
-
-def _scalars(query: Query) -> list[float]:
-    """Return the first known scalar arguments, in the order of the text; 0 for none."""
-    known = sorted(query.scalars.items(), key=lambda pair: (query.source.find(pair[0]), pair[0]))
-    return [*(float(value) for _, value in known), *([0.0] * _SCALARS)][:_SCALARS]
-
-
-def static_features(query: Query) -> dict[str, float]:
-    """Return the counts of the text, and what the front end reads of loops, arrays and operators.
-
-    Raises: ValueError: the C front end does not accept the program, or a directive is unknown.
-    """
-    facts = _facts_of(query.source, query.top)
-    return {
-        **text_features(query),
-        **features_of(replace(facts, loops=with_trips(facts.loops, query)), query),
-    }
-
-
-_facts_of = lru_cache(maxsize=4096)(facts_of)
-
-
-FEATURES = {"text": text_features, "static": static_features, "hls": static_features, "run": static_features}
-"""What is known of a program before high-level synthesis, by level."""
+    if level == "text":
+        return work_features(canonical_query(query), canonical_of(query))
+    return compiled_features(query, engine, level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,7 +52,7 @@ class TreePredictor(LabelPredictor):
         trees: ensemble by target; none for a target that the training tables lack.
         starts: feature by target; the trees of the target add to it.
         exact: feature by target; where it is 1, the start alone is the answer.
-        engine: options of high-level synthesis, at levels hls and run.
+        engine: options of high-level synthesis; none at level text.
     """
 
     level: str
@@ -174,11 +109,7 @@ class TreePredictor(LabelPredictor):
         return np.exp(np.stack(logs, axis=1)).astype(np.float64), np.stack(spreads, axis=1)
 
     def _features_of(self, query: Query) -> dict[str, float]:
-        static = FEATURES[self.level](query)
-        if self.level not in STARTS:
-            return static
-        more = compiled_features(query, self.engine, self.level)
-        return {**static, **more}
+        return question_features(query, self.level, self.engine)
 
     @property
     def files(self) -> ModelFiles:
@@ -239,13 +170,30 @@ def load_data(data: TrainingInput, level: str) -> TreeData:
         designs = add_converted_labels(designs, data.data_dirs[0], options.converted_liberty)
     if level == "run":  # designs with cycles alone have no features of a run, which knows the cycles
         designs = tuple(design for design in designs if "area_um2" in design.labels)
-    rows = [FEATURES[level](design.query) for design in designs]
-    engine: dict[str, Any] = {}
-    if level in STARTS:
-        engine = engine_options(data.data_dirs[0], designs)
-        scheduled = table_features(data.data_dirs[0], designs, level)
-        rows = [{**static, **more} for static, more in zip(rows, scheduled, strict=True)]
+    engine = {} if level == "text" else engine_options(data.data_dirs[0], designs)
+    rows = training_features(data.data_dirs[0], designs, level, engine)
     return TreeData(level=level, options=options, seed=data.seed, designs=designs, rows=rows, engine=engine)
+
+
+def training_features(
+    data_dir: Path, designs: Sequence[LabelledDesign], level: str, engine: Mapping[str, Any]
+) -> list[dict[str, float]]:
+    """Return the features of designs, in order: of tables at levels hls and run, else made on all cores.
+
+    Raises: DatasetError: a design has no features in the tables, or its program is not accepted any more.
+    """
+    if level in ("hls", "run"):
+        return table_features(data_dir, designs, level)
+    work = partial(_features_of_design, level=level, engine=engine)
+    queries = [design.query for design in designs]
+    return run_all("tree_features", queries, work, workers=os.cpu_count() or 1)
+
+
+def _features_of_design(query: Query, level: str, engine: Mapping[str, Any]) -> Outcome[dict[str, float]]:
+    try:
+        return Outcome(result=question_features(query, level, engine), failed=False, name=query.top)
+    except ValueError as error:
+        raise DatasetError(f"a program of the tables is not accepted: {error}") from error
 
 
 def train(data: TrainingInput, level: str) -> Trained:

@@ -7,12 +7,14 @@ seen the group of the program, as in stacked generalisation.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from models.labelled import LabelledDesign
 from models.lightgbm import TrainOptions as TreeOptions
-from models.lightgbm.trees import FEATURES, TreePredictor, fit_predictor
+from models.lightgbm.trees import TreePredictor, fit_predictor, training_features
 from models.lightgbm.trees import load as load_trees
 from models.numeric_lm.answers import METRICS
 from models.numeric_lm.data import Example
@@ -39,20 +41,21 @@ def tree_estimates(trees: TreePredictor, queries: Sequence[Query]) -> list[dict[
 
 
 def fit_starts(
-    designs: Sequence[LabelledDesign], level: str, seed: int
+    data_dir: Path, designs: Sequence[LabelledDesign], level: str, engine: Mapping[str, Any], seed: int
 ) -> tuple[TreePredictor, dict[str, TreePredictor]]:
     """Return the trees of the whole training part, and by training group those that did not learn from it.
 
-    With one training group there are none that did not.
+    With one training group there are none that did not. engine: options of high-level synthesis.
     """
-    learned = [(design, FEATURES[level](design.query)) for design in designs if design.part == "train"]
+    known = [design for design in designs if design.part == "train"]
+    learned = list(zip(known, training_features(data_dir, known, level, engine), strict=True))
     groups = sorted({design.group for design, _ in learned})
-    whole = fit_predictor(learned, level, TreeOptions(), seed, {})
+    whole = fit_predictor(learned, level, TreeOptions(), seed, engine)
     apart: dict[str, TreePredictor] = {}
     for fold in range(min(FOLDS, len(groups)) if len(groups) > 1 else 0):
         held = groups[fold::FOLDS]
         rest = [known for known in learned if known[0].group not in held]
-        apart.update(dict.fromkeys(held, fit_predictor(rest, level, TreeOptions(), seed, {})))
+        apart.update(dict.fromkeys(held, fit_predictor(rest, level, TreeOptions(), seed, engine)))
     return whole, apart
 
 

@@ -85,7 +85,7 @@ def train(data: TrainingInput, level: str) -> Trained:
         raise TooFewRows(f"no runs in part train of split {options.split}, with share {options.share:g}")
     blocks = [_blocks(example, known, options) for example in examples]
     tokenizer = _tokenizer(examples, blocks, options)
-    starts = _starts(data, level, examples)
+    starts = _starts(data, level, examples, known.engine)
     card = _card(data, level, known, learned, tokenizer, starts)
     encoder = PromptEncoder(tokenizer)
     prompts = [encoder.encode(own) for own in blocks]
@@ -133,12 +133,16 @@ class _Starts(NamedTuple):
     trees: ModelFiles | None
 
 
-def _starts(data: TrainingInput, level: str, examples: Sequence[Example]) -> _Starts:
+def _starts(
+    data: TrainingInput, level: str, examples: Sequence[Example], engine: Mapping[str, Any]
+) -> _Starts:
     options: TrainOptions = data.options
     if options.stacked and level not in ("text", "static"):
         raise DatasetError(f"option stacked is of levels text and static, got level {level}")
     if options.stacked:
-        whole, apart = fit_starts(training_designs(data.data_dirs, options), level, data.seed)
+        whole, apart = fit_starts(
+            data.data_dirs[0], training_designs(data.data_dirs, options), level, engine, data.seed
+        )
         if apart:  # else every tree has learned from the examples: plain values
             ratios = [t for t in TARGETS if all(t in trees.targets for trees in (whole, *apart.values()))]
             return _Starts(example_estimates(examples, whole, apart), ratios, whole.files)

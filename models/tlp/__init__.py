@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from models.model_files import ModelFiles
     from models.tlp.predictor import PrimitivePredictor
 
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 

@@ -1,8 +1,7 @@
 """A program's text and directives as a sequence of primitives: a type, operators, numbers and names.
 
-Nothing is parsed: tokens are split into statements at semicolons, braces and preprocessor lines, so a text
-that is no C has a sequence, too. Names are numbered by their first use, because the name a programmer chose
-says nothing.
+The text is the canonical one; its tokens are split into statements at semicolons, braces and pragmas. Names
+are numbered by their first use.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.canonical import canonical_query
 from models.labelled import Query
 from pipelines.base.summation import ordered_sum
 
@@ -96,8 +96,9 @@ class _Primitive:
 def sequence_of(query: Query, most: int) -> ProgramSequence:
     """Return the sequence of a query: configuration, directives, then the text, at most so many primitives.
 
-    Raises: PredictorError: the directives are not a JSON list of objects.
+    Raises: ValueError: the program is not C11, or the directives cannot be read.
     """
+    query = canonical_query(query)
     said = [_configuration(query), *_directives(query.directives)]
     text = list(_statements(query.source))
     kept = (said + text)[:most]

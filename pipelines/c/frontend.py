@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pycparser import c_ast
 
@@ -107,6 +108,14 @@ def read_function(
              order, those of called functions `<function>_L0`, ….
     Raises:  HlsError: outside the accepted subset; the message has the line and what to write instead.
     """
+    return _read_function(source, top, file, tuple((sizes or {}).items()), natural)
+
+
+@lru_cache(maxsize=4)
+def _read_function(
+    source: str, top: str, file: str, sizes: tuple[tuple[str, int], ...], natural: bool
+) -> ir.Function:
+    """Read a function as `read_function`; the features of a program read it several times in a row."""
     try:
         tree = parse(source, file=file)
         bytewise: frozenset[int] = frozenset()
@@ -116,7 +125,7 @@ def read_function(
         while True:
             session = Session(
                 file=file,
-                sizes=sizes or {},
+                sizes=dict(sizes),
                 bytewise=bytewise,
                 source=source,
                 outside=outside,

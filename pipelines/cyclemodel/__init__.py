@@ -4,6 +4,7 @@ Outside this package only the names below are used.
 """
 
 from pipelines.cyclemodel.control import UNKNOWN_TRIPS, ControlEstimate, LoopCount, estimate_cycles, late_loop
+from pipelines.cyclemodel.expected import expected_cycles
 from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import write_program
 from pipelines.cyclemodel.runner import (
@@ -33,6 +34,7 @@ __all__ = [
     "count_cycles_of",
     "engine_version",
     "estimate_cycles",
+    "expected_cycles",
     "late_loop",
     "operand_widths",
     "run_model",

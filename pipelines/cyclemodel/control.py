@@ -72,12 +72,14 @@ class ControlEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Loop:
+class Loop:
+    """A natural loop: number of the block that its iterations start with, and those of its blocks."""
+
     header: int
     body: frozenset[int]
 
 
-def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
+def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[Loop, ...]:
     """Return the loops by header, in order; a back edge leads to the same or an earlier block."""
     before: dict[int, set[int]] = {b.index: set() for b in blocks}
     for block in blocks:
@@ -92,7 +94,7 @@ def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
                 if index not in body:
                     body.add(index)
                     left += before[index]
-    return tuple(_Loop(header=h, body=frozenset(bodies[h])) for h in sorted(bodies))
+    return tuple(Loop(header=h, body=frozenset(bodies[h])) for h in sorted(bodies))
 
 
 def late_loop(blocks: Sequence[cdfg.Block], visits: Sequence[int], late: int) -> str | None:
@@ -103,7 +105,7 @@ def late_loop(blocks: Sequence[cdfg.Block], visits: Sequence[int], late: int) ->
     """
     around = [loop for loop in natural_loops(blocks) if late in loop.body]
 
-    def turns(loop: _Loop) -> float:
+    def turns(loop: Loop) -> float:
         outside = [b.index for b in blocks if loop.header in b.successors and b.index not in loop.body]
         return visits[loop.header] / max(1, sum(visits[index] for index in outside))
 
@@ -348,7 +350,7 @@ class _ControlWriter(ProgramWriter):
         trips = UNKNOWN_TRIPS + (again != block.index)  # a test before the body is made once more
         return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
 
-    def counted(self, block: cdfg.Block, loop: _Loop) -> str:
+    def counted(self, block: cdfg.Block, loop: Loop) -> str:
         """Return a condition for a loop with a given mean of trips, which entries meet on average."""
         mean, ended = repr(float(self.trips[loop.header])), f"ended[{loop.header}]"
         trips = f"(uint64_t)(({ended} + 1) * {mean}) - (uint64_t)({ended} * {mean})"
@@ -447,13 +449,13 @@ def _loop_counts(
                 body=tuple(sorted(loop.body)),
                 depends_on_data=loop.header not in writer.trips
                 and any(i in control.unknown or i in control.fed for i in exits),
-                is_constant=_is_constant(design, loop, exits),
+                is_constant=has_constant_trips(design, loop, exits),
             )
         )
     return tuple(counts)
 
 
-def _is_constant(design: ScheduledDesign, loop: _Loop, exits: Sequence[int]) -> bool:
+def has_constant_trips(design: ScheduledDesign, loop: Loop, exits: Sequence[int]) -> bool:
     """Tell whether a loop's end is decided by values that only the loop itself changes from constants."""
     if len(exits) != 1:
         return False

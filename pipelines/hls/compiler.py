@@ -66,7 +66,8 @@ class CompiledDesign:
     """Verilog, and every figure that is known before logic synthesis.
 
     Attributes:
-        verilog: text; module: name of its top module.
+        verilog: text, empty when it was not asked for; module: name of its top module.
+        function: as it was read; transformed: as it was scheduled.
         interface: of the C function, with what it reads and writes.
         outcomes: what became of every directive.
         intervals: achieved initiation interval of each pipelined loop, by loop name.
@@ -77,6 +78,7 @@ class CompiledDesign:
     verilog: str
     module: str
     function: ir.Function
+    transformed: ir.Function
     interface: Interface
     scheduled: ScheduledDesign
     outcomes: tuple[DirectiveOutcome, ...]
@@ -198,10 +200,13 @@ def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
     ]
 
 
-def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "program.c") -> CompiledDesign:
+def compile_program(
+    source: str, *, top: str, options: HlsOptions, file: str = "program.c", writes_verilog: bool = True
+) -> CompiledDesign:
     """Compile a C function to Verilog.
 
-    Args:    source: C text; top: function; file: name for messages.
+    Args:    source: C text; top: function; file: name for messages; writes_verilog: without it the design has
+             everything but its text.
     Returns: the design. A directive that cannot be applied is an outcome with its reason, never an error.
     Raises:  HlsError: the program is outside the accepted subset or has no outputs, or a directive names no
              loop.
@@ -219,9 +224,10 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
     outcomes += _output_call_outcomes(source_function)
     return CompiledDesign(
-        verilog=write_verilog(design),
+        verilog=write_verilog(design) if writes_verilog else "",
         module=module_name(source_function.name),
         function=source_function,
+        transformed=program.function,
         interface=interface,
         scheduled=design,
         outcomes=tuple(sorted(outcomes, key=lambda o: o.directive)),

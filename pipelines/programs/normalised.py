@@ -45,7 +45,7 @@ def syntax_words(source: str, top: str) -> Sequence[str]:
     Raises: HlsError: as `ast_hash`.
     """
     try:
-        return _Writer(_parse(source)).write(top)
+        return _Writer(own_tree(source)).write(top)
     except RecursionError:
         raise HlsError("expressions and statements must nest less deeply", "nesting too deep") from None
 
@@ -59,8 +59,11 @@ def ast_hash_or_none(source: str, top: str) -> str | None:
         return None
 
 
-def _parse(source: str) -> c_ast.FileAST:
-    """Parse the program's own syntax tree after the types that its headers declare."""
+def own_tree(source: str) -> c_ast.FileAST:
+    """Return the program's own syntax tree after the types that its headers declare.
+
+    Raises: HlsError: the text is not C11. ToolMissing: gcc is not installed.
+    """
     own, headers = _split(preprocess_source(source, file="program.c"))
     try:
         return parse_text(_declared_types(headers) + own, file="program.c")
@@ -92,20 +95,51 @@ def _declared_types(headers: str) -> str:
     return "".join(f"{generator.visit(node)};\n" for node in kept)
 
 
-class _Writer:
-    """Writes the nodes that a function reaches, in order of first occurrence, as words."""
+class FileScope:
+    """What the declarations of a file name: functions and objects, types, tags and enumerators."""
 
     def __init__(self, tree: c_ast.FileAST) -> None:
-        self._words: list[str] = []
         self._file: dict[str, c_ast.Node] = {}
         self._types: dict[str, c_ast.Node] = {}
         self._tags: dict[str, c_ast.Node] = {}
         self._enumerators: dict[str, c_ast.Node] = {}
+        for node in tree.ext:
+            self._declare(node)
+
+    def _declare(self, node: c_ast.Node) -> None:
+        """Add a file-scope declaration to the tables of names."""
+        self._declare_types(node)
+        if isinstance(node, c_ast.FuncDef):
+            self._file[node.decl.name] = node
+        elif isinstance(node, c_ast.Decl) and node.name and not isinstance(node.type, c_ast.FuncDecl):
+            known = self._file.get(node.name)
+            self._file[node.name] = known if known is not None and known.init else node
+
+    def _declare_types(self, node: c_ast.Node) -> None:
+        """Declare the types, structures and enumerators of a declaration."""
+        if isinstance(node, c_ast.Typedef):
+            self._types[node.name] = node.type
+        if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls and node.name:
+            self._tags[node.name] = node
+        if isinstance(node, c_ast.Enum) and node.values is not None:
+            for enumerator in node.values.enumerators:
+                self._enumerators[enumerator.name] = node
+            if node.name:
+                self._tags[node.name] = node
+        for _, child in node.children():
+            if not isinstance(child, c_ast.Compound | c_ast.InitList):
+                self._declare_types(child)
+
+
+class _Writer(FileScope):
+    """Writes the nodes that a function reaches, in order of first occurrence, as words."""
+
+    def __init__(self, tree: c_ast.FileAST) -> None:
+        super().__init__(tree)
+        self._words: list[str] = []
         self._numbers: dict[object, str] = {}
         self._scopes: list[dict[str, str]] = []
         self._waiting: deque[c_ast.Node] = deque()
-        for node in tree.ext:
-            self._declare(node)
         self._visitors: Mapping[str, Callable[[Any], None]] = {
             "ID": self._id,
             "Constant": lambda n: self._words.append(_constant(n)),
@@ -137,30 +171,6 @@ class _Writer:
         while self._waiting:
             self._visit(self._waiting.popleft())
         return self._words
-
-    def _declare(self, node: c_ast.Node) -> None:
-        """Add a file-scope declaration to the tables of names."""
-        self._declare_types(node)
-        if isinstance(node, c_ast.FuncDef):
-            self._file[node.decl.name] = node
-        elif isinstance(node, c_ast.Decl) and node.name and not isinstance(node.type, c_ast.FuncDecl):
-            known = self._file.get(node.name)
-            self._file[node.name] = known if known is not None and known.init else node
-
-    def _declare_types(self, node: c_ast.Node) -> None:
-        """Declare the types, structures and enumerators of a declaration."""
-        if isinstance(node, c_ast.Typedef):
-            self._types[node.name] = node.type
-        if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls and node.name:
-            self._tags[node.name] = node
-        if isinstance(node, c_ast.Enum) and node.values is not None:
-            for enumerator in node.values.enumerators:
-                self._enumerators[enumerator.name] = node
-            if node.name:
-                self._tags[node.name] = node
-        for _, child in node.children():
-            if not isinstance(child, c_ast.Compound | c_ast.InitList):
-                self._declare_types(child)
 
     def _fresh(self) -> str:
         return f"v{len(self._numbers)}"

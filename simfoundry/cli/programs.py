@@ -73,7 +73,8 @@ def _echo_step(file: Path, step: str) -> None:
 @option(PredictQuestion, "top")
 @configuration_options
 @option(Options, "unsafe_math")
-@options_of(PredictQuestion, "data", "model")
+@options_of(PredictQuestion, "data", "model", "within", "budget_s")
+@option(PredictQuestion, "targets", multiple=False, default=None)
 @as_json_option
 @explained
 def predict(as_json: bool, **options: Any) -> None:
@@ -84,6 +85,7 @@ def predict(as_json: bool, **options: Any) -> None:
     from simfoundry.commands.predict_text import prediction_text
 
     configuration = _configuration(options)
+    options["targets"] = [name for name in (options["targets"] or "").split(",") if name]
     answer = asking.predict(options.pop("file"), options.pop("top"), options=configuration, **options)
     if as_json:
         answer_json(answer)

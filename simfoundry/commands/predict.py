@@ -28,7 +28,7 @@ from models.local_registry import (
     shipped_refusal,
 )
 from models.model_files import read_outcome
-from models.query import Query
+from models.query import ALL_TARGETS, Query
 from models.trips import count_trips, source_loop, source_loops, trips_json
 from pipelines.base.tools import ToolMissing
 from pipelines.c import HlsError, directives_json, parse_directives, read_interface
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from pipelines.c.signature import DataSet, Interface
     from pipelines.hls import CompiledDesign
     from pipelines.schemas import LoopRow
+    from simfoundry.commands.selective import Within
+    from simfoundry.questions import PredictQuestion
 
 _SEEDS = (1, 2, 3)
 """Seeds of the data sets that count trips by ranges of the source."""
@@ -67,13 +69,15 @@ def predict_file(
     unsafe_math: bool = False,
     model: str | None = None,
     data: Path | None = None,
+    within: Within | None = None,
 ) -> dict[str, Any]:
     """Ask a model about one C file under one configuration.
 
     Args:    top: function that becomes hardware; None for the one the file is about.
              model: NAME@ALIAS, or a folder that a training or a calibration wrote; None for the best
              champion. memory_delay: cycles. clock: period in ns. unsafe_math: floating sums may be
-             reordered. data: JSON file of run-time data.
+             reordered. data: JSON file of run-time data. within: ask the cheapest levels first, up to the
+             label, until the intervals are narrow enough.
     Returns: a value per target, with the confidence, the features outside of training, and where it is from.
     Raises:  FoundryError: no such model, a damaged registry, or no model can answer. PredictorError: a
              damaged folder. ProgramError, HlsError: an input is not acceptable.
@@ -87,9 +91,54 @@ def predict_file(
         unsafe_math=unsafe_math,
         data=data,
     )
+    if within is not None:
+        return _ask_within(query, within, file, data)
     answer = _ask_best(query, str(file)) if model is None else _ask_named(model, query, str(file))
     answer = {**_in_words(answer), **engine_answer(query), "top": query.top}
     return _open_ended(answer, is_plain=query.directives == "[]")
+
+
+def within_of(question: PredictQuestion) -> Within | None:
+    """Return how narrow an answer must be; None where one model answers.
+
+    Raises: FoundryError: options of `--within` without it, with a model, or an unknown target.
+    """
+    from simfoundry.commands.selective import Within
+
+    if question.within is None:
+        if question.budget_s is not None or question.targets:
+            raise FoundryError("--budget and --targets need --within")
+        return None
+    if question.model is not None:
+        raise FoundryError("--within asks the champions of all levels; accepted: it without --model")
+    unknown = [name for name in question.targets if name not in ALL_TARGETS]
+    if unknown:
+        raise FoundryError(f"unknown target: {unknown[0]!r}; accepted: {', '.join(ALL_TARGETS)}")
+    return Within(
+        within=question.within, budget_s=question.budget_s, targets=tuple(question.targets) or ALL_TARGETS
+    )
+
+
+def _ask_within(query: Query, within: Within, file: Path, data: Path | None) -> dict[str, Any]:
+    """Return the cheapest answer that is narrow enough; the engine's estimates where its level has them."""
+    from simfoundry.commands.selective import answer_within, label_level, model_levels
+
+    def label() -> dict[str, Any]:
+        from simfoundry.commands.label import answer_label
+        from simfoundry.questions import LabelQuestion, Options
+
+        options = Options(
+            memory_delay=query.memory_read_delay_cycles,
+            clock_ns=query.clock_period_ns,
+            directives=json.loads(query.directives),
+            unsafe_math=query.unsafe_math,
+        )
+        return answer_label(LabelQuestion(file, query.top, options=options, data=data))
+
+    models = model_levels(query, _ranked_champions(), ask_model, str(file))
+    answer = answer_within([*models, label_level(label)], within)
+    known = engine_answer(query) if answer["level"] in ("hls", "run") else {}
+    return {**_in_words(answer), **known, "top": query.top}
 
 
 def _ask_named(model: str, query: Query, location: str) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from simfoundry.commands.selective import LABEL, steps_note
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Quantity:
@@ -36,9 +38,6 @@ QUANTITIES = {
 """Targets of predictors of labels, in the order of the answer."""
 
 _SUBJECTS = (
-    ("the size of the text", r"token_count|name_count|brace_depth|count_.+"),
-    ("the constants", r"number_\d"),
-    ("the values of scalar arguments", r"scalar_\d"),
     ("the memory delay", r"memory_(read|write)_delay_cycles|(read|write)_delay"),
     ("the clock period", r"clock_period_ns"),
     (
@@ -49,24 +48,25 @@ _SUBJECTS = (
     (
         "the loops",
         r"(innermost_|while_)?loop_(count|depth)|unknown_bound_count|loop_bound_\d|scheduled_loops|loops_.+|"
-        r"(innermost_)?iterations|entries|longest_.+|trips_known",
+        r"(innermost_)?iterations|entries|longest_.+|trips_known|text_(iterations|loop_depth|unknown_loops)",
     ),
     (
         "the arguments and arrays",
-        r"(written_)?array_.+|scalar_count|element_bits|dimension_\d|largest_array|local_bits|local_memory_bits",
+        r"(written_)?array_.+|scalar_count|element_bits|dimension_\d|largest_array|local_bits|local_memory_bits|"
+        r"text_(local|variable)_bits",
     ),
     (
         "the operations",
-        r".+_(work|operators|at_once)|written_(loads|stores|arithmetic|branches)|variables|"
+        r".+_(work|operators|at_once)|(written|units|rate|at_once)_.+|variables|text_active|"
         r"(block|adder|multiplier|divider|float_unit|functional_unit)_count|run_(load|store)_count",
     ),
-    ("the cycles", r"estimated_cycles|run_cycles"),
-    ("the power", r".*power_mw|run_.+_toggles"),
+    ("the cycles", r"(estimated|run|text)_cycles"),
+    ("the power", r".*power_mw|run_.+_toggles|text_power"),
     ("the longest path", r"critical_path_ns"),
     (
         "the size of the design",
         r"rtl_bytes|(state|module|multiplexer|register|memory_port|memory_port_conflict)_count|register_bits|"
-        r"(multiplexer|estimated)_area_um2|estimated_flip_flop_count",
+        r"(multiplexer|estimated)_area_um2|estimated_flip_flop_count|text_(area|bits)",
     ),
 )
 """What features are about, by pattern of their names without `log_` or `log2_`."""
@@ -103,6 +103,7 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
         answer.get("note"),
         _engine_note(answer),
         _fallback_note(answer),
+        steps_note(answer),
     ]
     return "\n".join([_header(answer), *lines, *(note for note in notes if note)])
 
@@ -127,6 +128,8 @@ def _value(answer: Mapping[str, Any], target: str) -> str:
 
 def _header(answer: Mapping[str, Any]) -> str:
     error = answer.get("reference_error")
+    if answer.get("level") == LABEL:
+        return f"{answer.get('top')}: its label, by synthesis and simulation"
     facts = [f"level {answer.get('level')}", f"trained on {answer.get('release') or 'unknown data'}"]
     facts += [] if error is None else [f"reference error {error:.1%}"]
     return f"{answer.get('top')}: {answer.get('model')}, {', '.join(facts)}"

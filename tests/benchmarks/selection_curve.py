@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from assets.figures import Figure
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm import TrainOptions
-from models.lightgbm.trees import FEATURES, fit_trees
+from models.lightgbm.trees import fit_trees
 from models.scheduled import STARTS, table_features
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.schemas import scan_table, table_spec
@@ -73,8 +73,6 @@ class Data:
     designs: Sequence[LabelledDesign]
     names: Sequence[str]
     features: Matrix
-    known_names: Sequence[str]
-    known: Matrix
     labels: Mapping[str, Matrix]
     kinds: Sequence[tuple[str, ...]]
     mapping_s: Matrix
@@ -98,9 +96,8 @@ def load_data(release: Path, split: str) -> Data:
         for design in load_labelled_designs(release, Selection(split=split))
         if {*TARGETS, "delay_ns"} <= set(design.labels) and design.part in ("train", *JUDGED)
     ]
-    known = table_features(release, designs, "hls")
-    rows = [{**FEATURES["hls"](d.query), **own} for d, own in zip(designs, known, strict=True)]
-    names, known_names = tuple(rows[0]), tuple(known[0])
+    rows = table_features(release, designs, "hls")
+    names = tuple(rows[0])
     mapping, power = measured_seconds(release)
     stages = dict(
         scan_table(release, table_spec("programs")).select("program_id", "stage").collect().iter_rows()
@@ -112,8 +109,6 @@ def load_data(release: Path, split: str) -> Data:
         designs=designs,
         names=names,
         features=np.array([[row[name] for name in names] for row in rows]),
-        known_names=known_names,
-        known=np.array([[row[name] for name in known_names] for row in known]),
         labels={t: np.array([d.labels[t] for d in designs]) for t in TARGETS},
         kinds=[(f"suite={d.family}", f"stage={stages[d.program_id]}") for d in designs],
         mapping_s=mapping_s,
@@ -166,7 +161,7 @@ def ordered(data: Data, strategy: str, bought: Sequence[int], seed: int, step_s:
         order = {place: n for n, place in enumerate(shuffled(data, seed))}
         return sorted(rest.tolist(), key=order.__getitem__)
     own = np.array(sorted(bought))
-    area, cycles = (np.exp(data.known[:, data.known_names.index(name)]) for name in (_AREA, _CYCLES))
+    area, cycles = (np.exp(data.features[:, data.names.index(name)]) for name in (_AREA, _CYCLES))
     model = fit_costs(area[own], cycles[own], data.mapping_s[own], data.power_s[own])
     costs = model.seconds(area[rest], cycles[rest])
     if strategy == CHEAPEST:
@@ -174,11 +169,11 @@ def ordered(data: Data, strategy: str, bought: Sequence[int], seed: int, step_s:
     labels = {target: data.labels[target][own] for target in TARGETS}
     pool = Pool(
         ids=[str(n) for n in rest],
-        features=data.known[rest],
+        features=data.features[rest],
         kinds=[data.kinds[n] for n in rest],
         costs_s=costs,
-        predictions=ensemble_logs(data.known[own], data.known_names, labels, data.known[rest], seed=seed),
-        labelled_features=data.known[own],
+        predictions=ensemble_logs(data.features[own], data.names, labels, data.features[rest], seed=seed),
+        labelled_features=data.features[own],
         labelled_kinds=[data.kinds[n] for n in own],
     )
     choices = rank_designs(pool, SCORED[strategy], 3 * step_s)

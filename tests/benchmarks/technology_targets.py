@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from assets.figures import Figure
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm import TrainOptions
-from models.lightgbm.trees import FEATURES, fit_trees
-from models.scheduled import STARTS, table_features
+from models.lightgbm.trees import fit_trees, training_features
+from models.scheduled import STARTS, engine_options
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import (
     KeptRows,
@@ -120,13 +120,11 @@ def load_data(release: Path, split: str) -> Data:
         return float(value) if value else float("nan")
 
     kept = [d for d in designs if any(label(t, FLIP_FLOPS, d) > 0 for t in TECHNOLOGIES)]
-    scheduled = table_features(release, kept, "hls")
+    engine = engine_options(release, kept)
     features: dict[str, Matrix] = {}
     names: dict[str, Sequence[str]] = {}
     for level in LEVELS:
-        counts = [FEATURES[level](design.query) for design in kept]
-        if level in STARTS:
-            counts = [{**own, **more} for own, more in zip(counts, scheduled, strict=True)]
+        counts = training_features(release, kept, level, engine)
         names[level] = tuple(counts[0])
         features[level] = np.array([[row[name] for name in names[level]] for row in counts])
     labels = {

@@ -21,7 +21,7 @@ from models.labelled import (
     load_labelled_designs,
 )
 from models.lightgbm import PREDICTORS, TrainOptions
-from models.lightgbm.trees import text_features
+from models.lightgbm.trees import question_features
 from models.model_files import read_model
 from models.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.tasks import DatasetError, Reference
@@ -40,12 +40,13 @@ QUERY = Query(
 )
 
 
-def test_text_features_count_tokens_and_constructs() -> None:
-    source = "void f(int a[7]) { /* for */ for (int i = 0; i < 7; i++) { a[i] += 2 * a[i]; } } // while"
-    features = text_features(replace(QUERY, source=source))
-    counts = {name: features[f"count_{name}"] for name in ("for", "while", "+=", "*", "[", "int")}
-    assert counts == {"for": 1, "while": 0, "+=": 1, "*": 1, "[": 3, "int": 2}
-    assert (features["brace_depth"], features["number_0"], features["directive_pipeline"]) == (2, 7, 1)
+@pytest.mark.parametrize("level", ["text", "static", "hls"])
+def test_spelling_and_unused_functions_do_not_change_the_features(level: str) -> None:
+    source = QUERY.source.replace("C[i]", "C[(i)]").replace("int A", "signed A")
+    other = f"#define N 3\n/* for */ static int unused(int x) {{ return x * N; }}\n{source}"
+    engine = {"liberty": "osu018", "engine_options": "{}"}
+    one, two = (question_features(replace(QUERY, source=s), level, engine) for s in (QUERY.source, other))
+    assert one == two
 
 
 @pytest.mark.sample(9)
@@ -188,7 +189,8 @@ def test_scalars_of_the_data_are_known_at_every_level(compiled_data_dir: Path) -
     assert asked.scalars == {"n": 5}
     other = replace(asked, data='{"n": 40, "a": {"minimum": 0}}')
     assert other.scalars == {"n": 40}
-    assert text_features(other)["scalar_0"] == 40
+    text = [question_features(query, "text", {})["log_text_iterations"] for query in (asked, other)]
+    assert np.expm1(text) == pytest.approx([5, 40])
     predictor = HLS.load(HLS.train(compiled_data_dir, OPTIONS, seed=1).folder)
     few, many = (answer.values["latency_cycles"] for answer in predictor.predict([asked, other]))
     assert 6 < many / few < 8.5

@@ -39,7 +39,7 @@ def outcome(compiled_data_dir: Path) -> TrainOutcome:
 
 
 def test_primitives_are_statements_headers_braces_and_directives() -> None:
-    sequence = sequence_of(replace(QUERY, source=SOURCE), 64)
+    sequence = sequence_of(replace(QUERY, source=SOURCE, top="f"), 64)
     types = [TYPES[place] for place in sequence.types]
     said, text = ["configuration", "pipeline"], ["macro", "function", "open", "for", "open"]
     assert types == [*said, *text, "if", "else", "close", "close"]
@@ -77,7 +77,9 @@ def test_the_network_learns_and_survives_its_folder(outcome: TrainOutcome) -> No
 
 
 def test_the_distance_grows_for_a_foreign_program(outcome: TrainOutcome) -> None:
-    far = PREDICTOR.load(outcome.folder).predict([replace(QUERY, source=SOURCE * 4)])[0]
+    branches = "if (a[0] > 3) a[1] += 2; else a[2] = 0; " * 40
+    foreign = replace(QUERY, source=f"void f(int a[8]) {{ {branches} }}", top="f", directives="[]")
+    far = PREDICTOR.load(outcome.folder).predict([foreign])[0]
     assert min(far.spread.values()) > 0.5
     assert "log2_if" in far.outside_training
 

@@ -23,6 +23,7 @@ from pipelines.cyclemodel import (
     build_model,
     engine_version,
     estimate_cycles,
+    expected_cycles,
     late_loop,
     run_model,
 )
@@ -100,15 +101,21 @@ def know_design(
     folder: Path,
     compiled: CompiledDesign | None = None,
     trips: Mapping[str, float] | None = None,
+    is_expected: bool = False,
 ) -> DesignKnowledge:
     """Return the features and loop profiles of a design of the project's own engine.
 
     Args:   folder: for files of the estimate. compiled: the design, when it is there. trips: see
-            `pipelines.cyclemodel.estimate_cycles`.
+            `pipelines.cyclemodel.estimate_cycles`. is_expected: cycles are expected ones, which need no
+            compiler, not counted along the design's control.
     Raises: ToolMissing: gcc is not installed.
     """
     compiled = compiled or _compiled(program, design)
-    status, reason, estimate = _estimate(compiled, folder, constant_scalars(program.inputs), trips or {})
+    scalars = _known_scalars(compiled, program.inputs)
+    if is_expected:
+        status, reason, estimate = OK, None, expected_cycles(compiled, scalars=scalars, trips=trips)
+    else:
+        status, reason, estimate = _estimate(compiled, folder, scalars, trips or {})
     power = None
     if estimate is not None:
         power = run_activity(compiled, assumed_run(compiled, estimate), toggle_energies()).power_mw
@@ -172,11 +179,15 @@ def constant_scalars(inputs: str) -> dict[str, float]:
     return {name: own["value"] for name, own in known.items() if own.get("kind") == "constant"}
 
 
+def _known_scalars(compiled: CompiledDesign, inputs: str) -> dict[str, float]:
+    constants = constant_scalars(inputs)
+    return {a.name: constants[a.name] for a in compiled.interface.scalars if a.name in constants}
+
+
 def _estimate(
-    compiled: CompiledDesign, folder: Path, constants: Mapping[str, float], trips: Mapping[str, float]
+    compiled: CompiledDesign, folder: Path, scalars: Mapping[str, float], trips: Mapping[str, float]
 ) -> tuple[str, str | None, ControlEstimate | None]:
     """Return the estimated cycles, with the status and reason of having none."""
-    scalars = {a.name: constants[a.name] for a in compiled.interface.scalars if a.name in constants}
     try:
         estimate = estimate_cycles(compiled, folder=folder, scalars=scalars, trips=trips, timeout_s=TIMEOUT_S)
     except CycleModelError as error:

@@ -1,0 +1,161 @@
+"""`simfoundry predict --within`: the cheapest answer whose intervals are narrow enough, and what it took."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assets.errors import FoundryError, explain
+from models.base import PredictorError
+from models.champions import Champion
+from models.label_tasks import LABEL_LEVELS
+from models.local_registry import CHAMPION
+from models.query import ALL_TARGETS, Query
+from pipelines.base.tools import ToolMissing
+from pipelines.schemas import OK
+
+LABEL = "label"
+"""Level of an answer that is the label itself."""
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """How good an answer must be, and what it may cost.
+
+    Attributes:
+        within: most relative distance from a value to an end of its interval, of each target.
+        budget_s: seconds after which no further level is asked; None for no limit.
+        targets: those that count.
+    """
+
+    within: float
+    budget_s: float | None = None
+    targets: Sequence[str] = ALL_TARGETS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A way to an answer.
+
+    Attributes:
+        name: level of information. model: who answers. ask: gives the answer.
+    """
+
+    name: str
+    model: str
+    ask: Callable[[], Answer]
+
+
+def answer_within(levels: Sequence[Level], asked: Within) -> Answer:
+    """Ask level after level, the cheapest first, until every interval is narrow enough.
+
+    Returns: the answer, with `steps`: level, model, seconds, and the widest interval with its target or the
+             reason of a refusal; `is_within`: whether the answer is as narrow as asked. Where none is, it is
+             the narrowest.
+    Raises:  FoundryError: no level can answer.
+    """
+    began, steps = time.monotonic(), list[Answer]()
+    best: tuple[float, Answer] | None = None
+    for level in levels:
+        if steps and asked.budget_s is not None and time.monotonic() - began >= asked.budget_s:
+            steps.append({"level": level.name, "model": level.model, "reason": "the budget is spent"})
+            break
+        start, width = time.monotonic(), math.inf
+        try:
+            answer = level.ask()
+        except (FoundryError, PredictorError, ToolMissing, ValueError, OSError) as error:
+            known = {"reason": explain(error.__cause__ or error).removeprefix("row 0: ")}
+        else:
+            width, target = widest(answer, asked.targets)
+            known = {"widest": width, "target": target}
+            if best is None or width < best[0]:
+                best = (width, {**answer, "model": level.model, "level": level.name})
+        seconds = round(time.monotonic() - start, 3)
+        steps.append({"level": level.name, "model": level.model, "seconds": seconds, **known})
+        if width <= asked.within:
+            break
+    if best is None:
+        reasons = "; ".join(f"{step['level']}: {step['reason']}" for step in steps)
+        raise FoundryError(f"no level can answer: {reasons or 'there is no champion'}")
+    return {**best[1], "is_within": best[0] <= asked.within, "within": asked.within, "steps": steps}
+
+
+def widest(answer: Mapping[str, Any], targets: Sequence[str]) -> tuple[float, str]:
+    """Return the largest relative distance from a value to an end of its interval, and its target.
+
+    A target without a value or an end is as wide as can be.
+    """
+    widths: dict[str, float] = {}
+    for target in targets:
+        value, low, high = (answer.get(f"{target}{end}") for end in ("", "_low", "_high"))
+        if value is None or low is None or high is None or not low > 0:
+            widths[target] = math.inf
+        else:
+            widths[target] = max(high / value, value / low) - 1.0
+    target = max(widths, key=lambda name: widths[name])
+    return widths[target], target
+
+
+def model_levels(
+    query: Query,
+    champions: Sequence[Champion],
+    ask: Callable[[str, str, Answer, str], Answer],
+    location: str,
+) -> Iterator[Level]:
+    """Yield the best champion of each level of information, the least information first.
+
+    Args: champions: the best first. ask: answers a question by name and alias, as `ask_model`.
+    """
+    for name in LABEL_LEVELS:
+        champion = next((own for own in champions if own.spec.task.level == name), None)
+        if champion is not None:
+            yield Level(
+                name=name,
+                model=champion.name,
+                ask=lambda own=champion: {
+                    **ask(own.spec.name, CHAMPION, asdict(query), location),
+                    "reference_error": own.error,
+                },
+            )
+
+
+def label_level(label: Callable[[], Answer]) -> Level:
+    """Return the level of the label itself: synthesis and simulation."""
+    return Level(name=LABEL, model=LABEL, ask=lambda: label_values(label()))
+
+
+def label_values(rows: Mapping[str, Any]) -> Answer:
+    """Return an answer whose intervals have no width from the rows of a label.
+
+    Raises: FoundryError: the label is not ok.
+    """
+    label, runs = rows["label"], rows["runs"]
+    if label["status"] != OK:
+        raise FoundryError(f"{label['status']}: {label['reason']}")
+    run = runs[0]
+    values = {**label, "latency_cycles": run["latency_cycles"], "power_mw": run["power_mw"]}
+    answer: Answer = {}
+    for target in ALL_TARGETS:
+        if values.get(target) is not None:
+            ends = {f"{target}{end}": values[target] for end in ("", "_low", "_high")}
+            answer |= {**ends, f"{target}_confidence": 1.0}
+    return {**answer, "confidence": 1.0}
+
+
+def steps_note(answer: Mapping[str, Any]) -> str:
+    """Say what each level said and took."""
+    words: list[str] = []
+    for step in answer.get("steps", ()):
+        took = f"{step['seconds']:.2f} s" if "seconds" in step else "not asked"
+        if "reason" in step:
+            words.append(f"{step['level']} {took} ({step['reason']})")
+        else:
+            words.append(f"{step['level']} {took} ({step['target']} within {step['widest']:.0%})")
+    if not words:
+        return ""
+    met = "" if answer["is_within"] else f"no level is within {answer['within']:.0%}; "
+    return f"{met}asked: {', '.join(words)}"

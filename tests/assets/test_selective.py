@@ -1,0 +1,121 @@
+"""Selective answers: which level answers, what is said of the others, and the label as last resort."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invoking import invoke
+
+from assets.errors import FoundryError
+from models.base import PredictorError
+from models.query import ALL_TARGETS
+from simfoundry.commands.selective import (
+    LABEL,
+    Level,
+    Within,
+    answer_within,
+    label_level,
+    label_values,
+    steps_note,
+    widest,
+)
+
+PROGRAM = "void f(int a[4], int b[4]) { for (int i = 0; i < 4; i++) b[i] = a[i] + 1; }\n"
+
+
+def answer(factor: float) -> dict[str, Any]:
+    """An answer whose intervals reach a factor up and down."""
+    return {
+        f"{target}{end}": value
+        for target in ALL_TARGETS
+        for end, value in (("", 100.0), ("_low", 100.0 / factor), ("_high", 100.0 * factor))
+    }
+
+
+def level(name: str, ask: Callable[[], dict[str, Any]]) -> Level:
+    return Level(name=name, model=f"{name}@champion", ask=ask)
+
+
+def refusing() -> dict[str, Any]:
+    raise PredictorError("row 0: a program must be C11")
+
+
+def never() -> dict[str, Any]:
+    raise AssertionError("this level was asked")
+
+
+def test_the_cheapest_level_that_is_narrow_enough_answers() -> None:
+    levels = [
+        level("text", lambda: answer(3.0)),
+        level("static", lambda: answer(1.15)),
+        level("hls", never),
+    ]
+    said = answer_within(levels, Within(within=0.2))
+    assert (said["level"], said["model"], said["is_within"]) == ("static", "static@champion", True)
+    assert [(step["level"], round(step["widest"], 2)) for step in said["steps"]] == [
+        ("text", 2.0),
+        ("static", 0.15),
+    ]
+
+
+def test_the_narrowest_answers_where_none_is_narrow_enough() -> None:
+    levels = [
+        level("text", lambda: answer(2.0)),
+        level("static", refusing),
+        level("hls", lambda: answer(3.0)),
+    ]
+    said = answer_within(levels, Within(within=0.2))
+    assert (said["level"], said["is_within"]) == ("text", False)
+    assert said["steps"][1]["reason"] == "a program must be C11"
+    assert steps_note(said).startswith("no level is within 20%; asked: text ")
+
+
+def test_no_level_is_begun_after_the_budget_but_the_first_always_is() -> None:
+    said = answer_within(
+        [level("text", lambda: answer(2.0)), level("static", never)], Within(within=0.1, budget_s=0.0)
+    )
+    assert [step.get("reason") for step in said["steps"]] == [None, "the budget is spent"]
+    assert said["level"] == "text"
+
+
+def test_only_chosen_targets_count_and_a_missing_one_is_as_wide_as_can_be() -> None:
+    own = {**answer(3.0), "area_um2_low": 95.0, "area_um2_high": 105.0}
+    assert widest(own, ("area_um2",)) == (pytest.approx(100 / 95 - 1), "area_um2")
+    assert widest(own, ALL_TARGETS)[0] == pytest.approx(2.0)
+    assert widest({"area_um2": 5.0}, ("area_um2",)) == (math.inf, "area_um2")
+
+
+def test_a_label_is_exact_and_a_failed_one_is_a_reason() -> None:
+    rows = {
+        "label": {"status": "ok", "area_um2": 10.0, "flip_flop_count": 3, "delay_ns": 2.0},
+        "runs": [{"latency_cycles": 7, "power_mw": None}],
+    }
+    values = label_values(rows)
+    assert widest(values, ("area_um2", "latency_cycles", "delay_ns")) == (0.0, "area_um2")
+    assert "power_mw" not in values
+    said = answer_within([label_level(lambda: rows)], Within(within=0.1, targets=("latency_cycles",)))
+    assert (said["level"], said["latency_cycles"], said["is_within"]) == (LABEL, 7, True)
+    failed = {"label": {"status": "timeout", "reason": "60 s"}, "runs": []}
+    with pytest.raises(FoundryError, match=r"^no level can answer: label: timeout: 60 s$"):
+        answer_within([label_level(lambda: failed)], Within(within=0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--budget", "2"], "--budget and --targets need --within"),
+        (["--within", "0.2", "--model", "lightgbm-hls@champion"], "accepted: it without --model"),
+        (["--within", "0.2", "--targets", "area"], "unknown target: 'area'; accepted: area_um2"),
+        (["--within", "0"], "0"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: list[str], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(PROGRAM)
+    result = invoke("predict", file, *options)
+    assert result.exit_code != 0
+    assert message in result.output
