@@ -61,7 +61,7 @@ STARTS = {
 }
 """Feature by level and target: the trees of the target learn the ratio to the estimate."""
 EXACT = {"latency_cycles": "trips_known"}
-"""Feature of level hls by target: where it is 1, the estimate counts every cycle."""
+"""Feature of levels static and hls by target: where it is 1, the estimate counts every cycle."""
 RUN_COLUMNS = (
     "cycles",
     "register_toggles",

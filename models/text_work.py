@@ -54,8 +54,8 @@ _KIND_OF = {
     **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), "compare"),
     **dict.fromkeys(("&", "|", "^", "<<", ">>", "&&", "||"), "logic"),
 }
-_DEEPEST = 64
-"""Calls inside calls that are followed."""
+MOST_READ = 1 << 18
+"""Expressions and statements that are read, each as often as its function is called; as for the front end."""
 
 
 @dataclass(slots=True)
@@ -121,8 +121,11 @@ def work_of(query: Query, program: CanonicalProgram) -> Work:
     reader = _Reader(program=program, query=query)
     for declared in program.file_objects:
         reader.declare(declared)
-    whole = _Place(times=1.0, depth=0, calls=0, body=_Body())
-    reader.function(TOP, whole)
+    whole = _Place(times=1.0, depth=0, functions=(), body=_Body())
+    try:
+        reader.function(TOP, whole)
+    except RecursionError:
+        raise ValueError("expressions, statements and calls must nest less deeply") from None
     reader.work.cycles += whole.body.cycles + 1.0
     reader.finish(whole.body, 1.0, is_pipelined=False)
     return reader.work
@@ -138,11 +141,11 @@ class _Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where a statement stands: how often it is executed, loops and calls around it, the body around it."""
+    """Where a statement stands: how often it is executed, loops, functions and the body around it."""
 
     times: float
     depth: int
-    calls: int
+    functions: tuple[str, ...]
     body: _Body
 
 
@@ -151,6 +154,7 @@ class _Reader:
 
     def __init__(self, program: CanonicalProgram, query: Query) -> None:
         self.work = Work()
+        self._left = MOST_READ
         self._functions = program.functions
         self._read_cycles = float(query.memory_read_delay_cycles)
         self._types: dict[str, str] = {}
@@ -173,7 +177,8 @@ class _Reader:
     # ---- statements -------------------------------------------------------------------------------
 
     def function(self, name: str, place: _Place) -> None:
-        """Count what a call of a function does."""
+        """Count what a call of a function does; a call of one that is under way is not followed."""
+        place = replace(place, functions=(*place.functions, name))
         function = self._functions[name]
         arguments = function.decl.type.args
         for parameter in arguments.params if arguments is not None else []:
@@ -198,6 +203,12 @@ class _Reader:
             self.work.variable_bits += bits
 
     def _visit(self, node: Any, place: _Place) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(
+                f"a program must have at most {MOST_READ:,} expressions and statements, each as often as its "
+                "function is called, got more"
+            )
         match node:
             case None:
                 return
@@ -257,8 +268,10 @@ class _Reader:
     def _call(self, node: c_ast.FuncCall, place: _Place) -> None:
         name = str(getattr(node.name, "name", ""))
         self._visit(node.args, place)
-        if name in self._functions and place.calls < _DEEPEST:
-            self.function(name, replace(place, calls=place.calls + 1))
+        if name in place.functions:
+            return
+        if name in self._functions:
+            self.function(name, place)
         elif "sqrt" in name:
             self._count("root", place)
 
@@ -279,7 +292,9 @@ class _Reader:
         trips = self._trips_of(node, name)
         copies = min(self._copies.get(name, 1.0), trips)
         body = _Body(cycles=1.0)
-        inside = _Place(times=place.times * trips, depth=place.depth + 1, calls=place.calls, body=body)
+        inside = _Place(
+            times=place.times * trips, depth=place.depth + 1, functions=place.functions, body=body
+        )
         if isinstance(node, c_ast.For):
             self._visit(node.init, place)
             self._visit(node.next, inside)

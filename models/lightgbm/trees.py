@@ -261,7 +261,7 @@ def fit_predictor(
     """Return the trees of every target that designs with their features have labels of."""
     names = tuple(designs[0][1])
     matrix = np.array([[row[name] for name in names] for _, row in designs], np.float64)
-    starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
+    starts, exact = STARTS.get(level, {}), EXACT if level in ("static", "hls") else {}
     trees: dict[str, BoostedTrees] = {}
     for target in ALL_TARGETS:
         labels = np.array([design.labels.get(target, np.nan) for design, _ in designs], np.float64)

@@ -35,18 +35,18 @@ def expected_cycles(
              the design, by name, where the data that decide them are known.
     Returns: the estimate; it takes some milliseconds. A loop of constant bounds has its trips, one whose
              bounds depend on other loops' variables those at their means, any other `UNKNOWN_TRIPS`.
+             `trips_known`: the mean trips of every loop are known, and nothing but the loops branches. The
+             cycles are exact then with constant trips, and not in nests of three with varying ones.
     """
     design, known = compiled.scheduled, trips or {}
     blocks = design.graph.blocks
     loops = natural_loops(blocks)
     means = {**mean_trips(compiled.transformed.body, scalars or {}), **known}
-    counts = {
-        loop.header: max(1.0, float(means.get(name) or blocks[loop.header].trip_count or UNKNOWN_TRIPS))
-        for loop in loops
-        for name in (blocks[loop.header].loop or "",)
-    }
+    trips_of = {loop.header: means.get(blocks[loop.header].loop or "") for loop in loops}
+    trips_of = {h: own or blocks[h].trip_count for h, own in trips_of.items()}
+    counts = {header: max(1.0, float(own or UNKNOWN_TRIPS)) for header, own in trips_of.items()}
     visits, entries = expected_visits(blocks, loops, counts)
-    cycles = 0.0
+    cycles = 1.0  # the first state
     for schedule, executed, entered in zip(design.schedules, visits, entries, strict=True):
         interval = schedule.interval_cycles
         if interval is None:
@@ -54,9 +54,17 @@ def expected_cycles(
         else:
             cycles += entered * schedule.length_cycles + (executed - entered) * interval
     control = control_of(design, scalars or {})
+    exits = {loop.header: _exits(blocks, loop) for loop in loops}
+    ends = {index for own in exits.values() for index in own}
+    other = [b for b in blocks if len(b.successors) == 2 and b.index not in ends]
+    is_counted = (
+        not control.unknown
+        and all(trips_of[loop.header] is not None and len(exits[loop.header]) == 1 for loop in loops)
+        and all(any(way in trips_of for way in block.successors) for block in other)
+    )
     return ControlEstimate(
         cycles=max(1, round(cycles)),
-        trips_known=not control.unknown,
+        trips_known=is_counted,
         visits=tuple(map(round, visits)),
         loops=tuple(
             LoopCount(
@@ -67,8 +75,8 @@ def expected_cycles(
                 iterations=max(1, round(visits[loop.header])),
                 body=tuple(sorted(loop.body)),
                 depends_on_data=(blocks[loop.header].loop or "") not in known
-                and any(index in control.unknown or index in control.fed for index in _exits(blocks, loop)),
-                is_constant=has_constant_trips(design, loop, _exits(blocks, loop)),
+                and any(index in control.unknown or index in control.fed for index in exits[loop.header]),
+                is_constant=has_constant_trips(design, loop, exits[loop.header]),
             )
             for loop in loops
         ),

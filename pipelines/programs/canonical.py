@@ -55,7 +55,7 @@ class CanonicalProgram:
         return name if own is None else self.loops[own] + name.removeprefix(own)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16)
 def canonical_program(source: str, top: str, directives: str = "[]") -> CanonicalProgram:
     """Return the canonical form of a program with its directives.
 

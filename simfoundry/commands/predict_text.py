@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from simfoundry.commands.selective import LABEL, steps_note
+LABEL = "label"
+"""Level of an answer that is the label itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
         answer.get("note"),
         _engine_note(answer),
         _fallback_note(answer),
-        steps_note(answer),
+        _steps_note(answer),
     ]
     return "\n".join([_header(answer), *lines, *(note for note in notes if note)])
 
@@ -170,3 +172,28 @@ def _trips_note(answer: Mapping[str, Any]) -> str:
 def _fallback_note(answer: Mapping[str, Any]) -> str:
     reason = answer.get("fallback_reason")
     return f"a better model did not answer: {reason}" if reason else ""
+
+
+def _steps_note(answer: Mapping[str, Any]) -> str:
+    """Say what each level took and said; equal reasons once."""
+    words: list[str] = []
+    earlier = ""
+    for step in answer.get("steps", ()):
+        took = (
+            f"{step['level']} {step['seconds']:.2f} s" if "seconds" in step else f"{step['level']} not asked"
+        )
+        said = str(step.get("reason") or _width(step))
+        words.append(f"{took} (the same)" if said == earlier else f"{took} ({said})")
+        earlier = said
+    if not words:
+        return ""
+    met = "" if answer["is_within"] else f"no level is within {answer['within']:.0%}; "
+    return f"{met}asked: {', '.join(words)}"
+
+
+def _width(step: Mapping[str, Any]) -> str:
+    """Return the widest interval of a level in words, a factor where it is wide."""
+    width, name = step["widest"], QUANTITIES[step["target"]].name
+    if math.isinf(width):
+        return f"no interval of {name}"
+    return f"{name} within {width:.0%}" if width < 1 else f"{name} within a factor of {1 + width:.3g}"

@@ -16,9 +16,8 @@ from models.local_registry import CHAMPION
 from models.query import ALL_TARGETS, Query
 from pipelines.base.tools import ToolMissing
 from pipelines.schemas import OK
+from simfoundry.commands.predict_text import LABEL
 
-LABEL = "label"
-"""Level of an answer that is the label itself."""
 Answer = dict[str, Any]
 
 
@@ -144,18 +143,3 @@ def label_values(rows: Mapping[str, Any]) -> Answer:
             ends = {f"{target}{end}": values[target] for end in ("", "_low", "_high")}
             answer |= {**ends, f"{target}_confidence": 1.0}
     return {**answer, "confidence": 1.0}
-
-
-def steps_note(answer: Mapping[str, Any]) -> str:
-    """Say what each level said and took."""
-    words: list[str] = []
-    for step in answer.get("steps", ()):
-        took = f"{step['seconds']:.2f} s" if "seconds" in step else "not asked"
-        if "reason" in step:
-            words.append(f"{step['level']} {took} ({step['reason']})")
-        else:
-            words.append(f"{step['level']} {took} ({step['target']} within {step['widest']:.0%})")
-    if not words:
-        return ""
-    met = "" if answer["is_within"] else f"no level is within {answer['within']:.0%}; "
-    return f"{met}asked: {', '.join(words)}"

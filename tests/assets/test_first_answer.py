@@ -66,7 +66,7 @@ def test_a_kernel_smaller_than_any_learned_says_so(project: Path) -> None:
     """Its adder is its longest path, so it stays large; see docs/hls.md, "Estimates before synthesis"."""
     answer = sf.predict(SCALE)
     assert answer["note"] == (
-        "outside what was learned: the size of the text, the size of the design beyond the range of the "
+        "outside what was learned: the size of the design beyond the range of the "
         "training programs; the values may be farther off than the intervals say"
     )
     label = sf.label(SCALE, targets=["area"])["label"]["area_um2"]
@@ -183,7 +183,7 @@ def test_when_no_champion_answers_the_reasons_are_one_line(project: Path, asked:
         FoundryError, match=r"^no champion can answer \S+: lightgbm-hls@champion, lightgbm-static@"
     ) as e:
         sf.predict(FIR)
-    assert str(e.value).endswith("lightgbm-static@champion: no")
+    assert str(e.value).endswith("lightgbm-static@champion, lightgbm-text@champion: no")
 
 
 def test_an_unexpected_error_is_no_reason_to_ask_another_model(project: Path, asked: Ask) -> None:

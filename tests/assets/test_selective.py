@@ -13,14 +13,13 @@ from invoking import invoke
 from assets.errors import FoundryError
 from models.base import PredictorError
 from models.query import ALL_TARGETS
+from simfoundry.commands.predict_text import LABEL, prediction_text
 from simfoundry.commands.selective import (
-    LABEL,
     Level,
     Within,
     answer_within,
     label_level,
     label_values,
-    steps_note,
     widest,
 )
 
@@ -71,7 +70,7 @@ def test_the_narrowest_answers_where_none_is_narrow_enough() -> None:
     said = answer_within(levels, Within(within=0.2))
     assert (said["level"], said["is_within"]) == ("text", False)
     assert said["steps"][1]["reason"] == "a program must be C11"
-    assert steps_note(said).startswith("no level is within 20%; asked: text ")
+    assert prediction_text(said).splitlines()[-1].startswith("no level is within 20%; asked: text ")
 
 
 def test_no_level_is_begun_after_the_budget_but_the_first_always_is() -> None:

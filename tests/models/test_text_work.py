@@ -101,3 +101,13 @@ def test_names_of_data_are_those_of_the_canonical_text() -> None:
     assert (own.data, own.inputs, own.top) == ('{"v3":3}', '{"v0":{"kind":"uniform"}}', "f0")
     with pytest.raises(ValueError, match="must be JSON objects"):
         canonical_query(replace(query, data="[1]"))
+
+
+def test_recursion_is_read_once_and_calls_without_end_are_refused() -> None:
+    own = work("int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }")
+    assert own.written["add_int"] == 3
+    doubled = "".join(f"int g{k}(int x) {{ return g{k + 1}(x) + g{k + 1}(x); }}\n" for k in range(40))
+    declared = "".join(f"int g{k}(int x);\n" for k in range(41))
+    source = f"{declared}{doubled}int g40(int x) {{ return x; }}\nint f(int x) {{ return g0(x); }}"
+    with pytest.raises(ValueError, match="at most 262,144 expressions and statements"):
+        work(source)
