@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -194,6 +193,6 @@ def _steps_note(answer: Mapping[str, Any]) -> str:
 def _width(step: Mapping[str, Any]) -> str:
     """Return the widest interval of a level in words, a factor where it is wide."""
     width, name = step["widest"], QUANTITIES[step["target"]].name
-    if math.isinf(width):
+    if width is None:
         return f"no interval of {name}"
     return f"{name} within {width:.0%}" if width < 1 else f"{name} within a factor of {1 + width:.3g}"

@@ -66,11 +66,11 @@ def answer_within(levels: Sequence[Level], asked: Within) -> Answer:
         start, width = time.monotonic(), math.inf
         try:
             answer = level.ask()
-        except (FoundryError, PredictorError, ToolMissing, ValueError, OSError) as error:
+        except (FoundryError, PredictorError, ToolMissing, ValueError, OSError, ImportError) as error:
             known = {"reason": explain(error.__cause__ or error).removeprefix("row 0: ")}
         else:
             width, target = widest(answer, asked.targets)
-            known = {"widest": width, "target": target}
+            known = {"widest": width if math.isfinite(width) else None, "target": target}
             if best is None or width < best[0]:
                 best = (width, {**answer, "model": level.model, "level": level.name})
         seconds = round(time.monotonic() - start, 3)

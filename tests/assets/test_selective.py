@@ -70,6 +70,9 @@ def test_the_narrowest_answers_where_none_is_narrow_enough() -> None:
     said = answer_within(levels, Within(within=0.2))
     assert (said["level"], said["is_within"]) == ("text", False)
     assert said["steps"][1]["reason"] == "a program must be C11"
+    nothing = answer_within([level("text", lambda: {"area_um2": 1.0})], Within(within=0.2))
+    assert nothing["steps"][0]["widest"] is None
+    assert prediction_text(nothing).endswith("(no interval of area)")
     assert prediction_text(said).splitlines()[-1].startswith("no level is within 20%; asked: text ")
 
 
