@@ -132,6 +132,15 @@ class PredictQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptQuestion:
+    """A predictor and labels of another tool that it learns."""
+
+    labels: Path = asked("CSV file: file, top, directives, memory_delay, clock_ns, and a column per target.")
+    model: str = asked("Boosted trees: NAME@ALIAS, or a folder of trained ones.", "lightgbm-hls@champion")
+    out: File | None = asked("Folder for the adapted model.", None, role="output folder")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateQuestion(CalibrationOptions):
     """A program on whose profiles a numeric language model is calibrated."""
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from models.labelled import LabelledDesign
 
 _FOLDS = 5
+_ADAPTED = "adapted_"
+"""Begins the names of the arrays of adaptations."""
 Matrix = NDArray[np.float64]
 
 
@@ -44,6 +46,19 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Adapted:
+    """What labels of another tool add to the logarithm of an answer: a constant, and trees or none."""
+
+    constant: float
+    trees: BoostedTrees | None = None
+
+    def values(self, features: Matrix) -> Matrix:
+        """Return the sums (rows,) for features (rows, features)."""
+        grown = 0.0 if self.trees is None else self.trees.predict(features)
+        return np.full(len(features), self.constant) + grown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TreePredictor(LabelPredictor):
     """Ensembles of trees for logarithms of targets.
 
@@ -53,6 +68,7 @@ class TreePredictor(LabelPredictor):
         starts: feature by target; the trees of the target add to it.
         exact: feature by target; where it is 1, the start alone is the answer.
         engine: options of high-level synthesis; none at level text.
+        adapted: to another tool, by target; see `models.lightgbm.adaptation`.
     """
 
     level: str
@@ -63,6 +79,7 @@ class TreePredictor(LabelPredictor):
     starts: Mapping[str, str] = field(default_factory=dict[str, str])
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    adapted: Mapping[str, Adapted] = field(default_factory=dict[str, Adapted])
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -104,7 +121,9 @@ class TreePredictor(LabelPredictor):
             grown, spread = tree.predict_with_spread(features)
             is_exact = _is_exact(self.exact.get(target), self.names, features)
             start = _start_of(self.starts.get(target), self.names, features)
-            logs.append(np.where(is_exact, 0.0, grown) + start)
+            own = self.adapted.get(target)
+            more = 0.0 if own is None else own.values(features)
+            logs.append(np.where(is_exact, 0.0, grown) + start + more)
             spreads.append(np.where(is_exact, 0.0, spread))
         return np.exp(np.stack(logs, axis=1)).astype(np.float64), np.stack(spreads, axis=1)
 
@@ -115,6 +134,8 @@ class TreePredictor(LabelPredictor):
     def files(self) -> ModelFiles:
         """The predictor as plain data; trees are LightGBM's text as bytes."""
         arrays = {f"trees_{name}": tree.array for name, tree in self.trees.items()}
+        arrays |= {f"{_ADAPTED}{n}": a.trees.array for n, a in self.adapted.items() if a.trees is not None}
+        adapted = {name: own.constant for name, own in self.adapted.items()}
         card = {
             "level": self.level,
             "features": list(self.names),
@@ -122,6 +143,7 @@ class TreePredictor(LabelPredictor):
             "starts": dict(self.starts),
             "exact": dict(self.exact),
             "engine": dict(self.engine),
+            **({"adapted": adapted} if adapted else {}),
         }
         return ModelFiles(card=card, arrays={**arrays, "low": self.low, "high": self.high})
 
@@ -140,6 +162,15 @@ def load(files: ModelFiles) -> TreePredictor:
         starts=files.card["starts"],
         exact=files.card.get("exact", {}),
         engine=files.card["engine"],
+        adapted={
+            name: Adapted(
+                constant=float(constant),
+                trees=BoostedTrees.of_array(files.arrays[f"{_ADAPTED}{name}"])
+                if f"{_ADAPTED}{name}" in files.arrays
+                else None,
+            )
+            for name, constant in files.card.get("adapted", {}).items()
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Commands on C programs: label, predict, calibrate, pragmas."""
+"""Commands on C programs: label, predict, calibrate, adapt, pragmas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from simfoundry.cli.options import (
     option,
     options_of,
 )
-from simfoundry.questions import CalibrateQuestion, LabelQuestion, Options, PragmaQuestion, PredictQuestion
+from simfoundry.questions import (
+    AdaptQuestion,
+    CalibrateQuestion,
+    LabelQuestion,
+    Options,
+    PragmaQuestion,
+    PredictQuestion,
+)
 
 
 @listed("Programs", memory_gib=4, resumes=True)
@@ -137,6 +144,26 @@ def calibrate(as_json: bool, **options: Any) -> None:
         answer_json(answer)
     else:
         click.echo(calibration_text(answer))
+
+
+@listed("Programs", memory_gib=4)
+@click.command()
+@options_of(AdaptQuestion, "labels", "model", "out")
+@as_json_option
+@explained
+def adapt(as_json: bool, **options: Any) -> None:
+    """Adapt a predictor to another tool by few of its labels.
+
+    Each target gets a correction, chosen by cross-validation over programs: none, a constant factor, or small
+    trees for the ratio. Intervals are calibrated on the same labels.
+    """
+    from simfoundry.commands.adapt import adaptation_text, answer_adapt
+
+    answer = answer_adapt(AdaptQuestion(**options))
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(adaptation_text(answer))
 
 
 def _configuration(options: dict[str, Any]) -> Options:

@@ -153,6 +153,25 @@ def _ask_named(model: str, query: Query, location: str) -> dict[str, Any]:
     return {"model": model, **_answer_of(local, asdict(query), location)}
 
 
+def local_model(model: str) -> LocalModel:
+    """Return a model whose files are on this machine: NAME@ALIAS, or a folder.
+
+    Raises: FoundryError: no such model here, or none of C programs. PredictorError: a damaged folder.
+    """
+    if Path(model).is_dir():
+        spec = _spec_of(Path(model))
+        _require_labels(spec.name)
+        return LocalModel(spec=spec, version="unregistered", folder=Path(model))
+    name, alias = _named(model)
+    _require_labels(name)
+    local = find_local(find_deployment().tracking_uri, name, alias)
+    if local is None:
+        raise FoundryError(
+            f"no model on this machine: {model}; accepted: a folder, or NAME@champion of one here"
+        )
+    return local
+
+
 def _require_labels(name: str) -> None:
     """Refuse a predictor that answers no question about a C program. Raises: FoundryError."""
     from models.catalogue import predictors

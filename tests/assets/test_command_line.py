@@ -46,6 +46,7 @@ COMMANDS = [
     "label",
     "predict",
     "calibrate",
+    "adapt",
     "stage",
     "store",
     "report",

@@ -22,6 +22,8 @@ NUMBERS = ("nan", "inf", "-inf", "1e999")
 OPTIONS = (
     ("label", "--clock"),
     ("predict", "--clock"),
+    ("predict", "--within"),
+    ("predict", "--budget"),
     ("place", "--clock"),
     ("network", "--load"),
     ("network", "--density"),

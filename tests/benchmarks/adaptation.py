@@ -1,16 +1,16 @@
-"""How a predictor adapts to another tool with few of its labels: median errors by method and number of labels.
+"""How a predictor adapts to another tool with few of its labels: median errors by method and count.
 
     python -m tests.benchmarks.adaptation [--release FOLDER] [--counts 4,16,64] [--draws 5] [--record]
 
-The weights of `lightgbm-hls` that come with the project have seen osu018 alone (and osu035 by a constant factor).
+The weights of `lightgbm-hls` that come with the project have seen osu018, and osu035 by a constant factor.
 Labels of another tool are drawn from the parts train and validation of a release, one design per group of
-programs, and the answers are judged on the parts test and evaluation, whose groups are others. Cells are the mean
+programs. Answers are judged on the parts test and evaluation, whose groups are others. Cells are the mean
 over draws of the median absolute percentage error, with its range.
 
-`none` is the answer as it is, `constant` times the median ratio. `ridge` is a linear regression of the logarithm of
-the ratio on the logarithms of all answers, `process` a Gaussian process on them (Rasmussen and Williams 2006,
-sections 2.2 and 5.4). `trees` are small boosted trees for the ratio on the features of the design. `chosen` takes
-the first of none, constant and trees that no later one beats in cross-validation by more than a standard error.
+`none` is the answer as it is, `constant` times the median ratio. `ridge` is a linear regression of the
+logarithm of the ratio on the logarithms of all answers, `process` a Gaussian process on them (Rasmussen and
+Williams 2006, sections 2.2 and 5.4). `trees` are small boosted trees for the ratio on the features of the
+design. `chosen` is what `simfoundry adapt` does.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from assets.figures import Figure
 from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
-from models.lightgbm import TrainOptions
-from models.lightgbm.trees import TreePredictor, fit_trees
+from models.lightgbm.adaptation import METHODS as ADAPTATIONS
+from models.lightgbm.adaptation import chosen_method
+from models.lightgbm.trees import TreePredictor
 from models.scheduled import table_features
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
@@ -42,8 +43,6 @@ TOOLS = (
     ("osu035", "delay_ns", "delay_ns"),
 )
 """Library of the other tool's labels, their column, and the target whose answer is adapted."""
-SMALL = TrainOptions(trees=60, leaves=3, leaf_designs=4, learning_rate=0.1)
-FOLDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,27 +53,19 @@ class Labels:
     features: Matrix
     residuals: Matrix
 
-    def at(self, places: NDArray[np.int64]) -> Labels:
-        """Return some of the labels."""
-        return Labels(
-            answers=self.answers[places], features=self.features[places], residuals=self.residuals[places]
-        )
-
 
 Correction = Callable[[Matrix, Matrix], Matrix]
 """Corrections (rows,) of logarithms from answers (rows, targets) and features (rows, features)."""
 
 
-def no_correction(labels: Labels) -> Correction:
-    """Return the answer as it is."""
-    del labels
-    return lambda answers, features: np.zeros(len(features))
+def of_package(name: str) -> Callable[[Labels], Correction]:
+    """Return a correction of `models.lightgbm.adaptation`."""
 
+    def fit(labels: Labels) -> Correction:
+        adapted = ADAPTATIONS[name](labels.features, labels.residuals)
+        return lambda answers, features: adapted.values(features)
 
-def constant_correction(labels: Labels) -> Correction:
-    """Return the median of the residuals."""
-    middle = float(np.median(labels.residuals))
-    return lambda answers, features: np.full(len(features), middle)
+    return fit
 
 
 def ridge_correction(labels: Labels) -> Correction:
@@ -92,7 +83,7 @@ def ridge_correction(labels: Labels) -> Correction:
 
 
 def process_correction(labels: Labels) -> Correction:
-    """Return a Gaussian process around the median residual, of the highest marginal likelihood times a prior."""
+    """Return a Gaussian process around the median residual, of the highest likelihood times a prior."""
     middle, deviation = _standard(labels.answers)
     own, constant = (labels.answers - middle) / deviation, float(np.median(labels.residuals))
     best: tuple[float, Matrix, float, float] | None = None
@@ -113,45 +104,20 @@ def process_correction(labels: Labels) -> Correction:
     )
 
 
-def tree_correction(labels: Labels) -> Correction:
-    """Return small boosted trees around the median residual."""
-    middle = float(np.median(labels.residuals))
-    trees = fit_trees(labels.features, labels.residuals - middle, SMALL, 0)
-    return lambda answers, features: middle + trees.predict(features)
-
-
 def chosen_correction(labels: Labels) -> Correction:
-    """Return the simplest method that no further one beats by a standard error of its gain."""
-    names = ("none", "constant", "trees")
-    errors = {name: left_out_errors(METHODS[name], labels) for name in names}
-    best = names[0]
-    for name in names[1:]:
-        gain = errors[best] - errors[name]
-        if gain.mean() > gain.std(ddof=1) / math.sqrt(len(gain)):
-            best = name
-    return METHODS[best](labels)
+    """Return what `simfoundry adapt` chooses."""
+    groups = [str(n) for n in range(len(labels.residuals))]
+    return of_package(chosen_method(labels.features, labels.residuals, groups)[0])(labels)
 
 
 METHODS: Mapping[str, Callable[[Labels], Correction]] = {
-    "none": no_correction,
-    "constant": constant_correction,
+    "none": of_package("none"),
+    "constant": of_package("constant"),
     "ridge": ridge_correction,
     "process": process_correction,
-    "trees": tree_correction,
+    "trees": of_package("trees"),
     "chosen": chosen_correction,
 }
-
-
-def left_out_errors(method: Callable[[Labels], Correction], labels: Labels) -> Matrix:
-    """Return the distance of each residual from the correction without its fold."""
-    count = len(labels.residuals)
-    errors = np.zeros(count)
-    order = np.random.default_rng(0).permutation(count)
-    for fold in np.array_split(order, min(count, FOLDS)):
-        kept = labels.at(np.setdiff1d(order, fold))
-        held = labels.at(fold)
-        errors[fold] = np.abs(method(kept)(held.answers, held.features) - held.residuals)
-    return errors
 
 
 def _standard(answers: Matrix) -> tuple[Matrix, Matrix]:

@@ -473,6 +473,24 @@ def _directives(folder: Path) -> Parser:
     return Parser(seeds=[json.dumps(rows).encode()], parse=parse, errors=(FoundryError, HlsError))
 
 
+def _labels(folder: Path) -> Parser:
+    from assets.errors import FoundryError
+    from models.query import ALL_TARGETS
+    from simfoundry.commands.adapt import read_labels
+
+    (folder / "p.c").write_text("void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] += 1; }\n")
+    seed = (
+        b"file,top,directives,memory_delay,clock_ns,area_um2,power_mw\n"
+        b'p.c,f,"[{""kind"": ""pipeline"", ""loop"": ""L0""}]",2,10.0,120.5,\n'
+        b"p.c,f,,,,99,0.25\n"
+    )
+
+    def read(path: Path) -> object:
+        return read_labels(path, ALL_TARGETS)
+
+    return Parser(seeds=[seed], parse=_written(folder, "a.csv", read), errors=(FoundryError,))
+
+
 def _hardware(folder: Path) -> Parser:
     from pipelines.accelerators import AcceleratorError, read_hardware
 
@@ -552,6 +570,7 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
     "labelled": _labelled,
     "data": _data,
     "directives": _directives,
+    "labels": _labels,
     "hardware": _hardware,
     "hls_config": _hls_config,
     "fabric": _fabric,
@@ -565,6 +584,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "label": ("c", "data", "directives", "liberty"),
     "predict": ("c", "data", "directives"),
     "calibrate": ("c", "directives"),
+    "adapt": ("c", "labels"),
     "pragmas": ("c", "liberty"),
     "network": ("topology_json", "topology_graphml", "trace"),
     "power": ("onnx", "hardware", "hls_config"),
