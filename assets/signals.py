@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import select
@@ -9,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer, main_thread
 from types import FrameType
 from typing import NoReturn
 
@@ -122,6 +123,14 @@ def end_processes() -> None:
 
 
 def _show_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """Report as Python does, except an interrupt that came while an object was being removed."""
+    """Report as Python does, except an interrupt while an object was being removed: it comes again."""
     if unraisable.exc_type.__name__ not in _INTERRUPTS:
         sys.__unraisablehook__(unraisable)
+    elif unraisable.exc_type is KeyboardInterrupt:
+        Timer(_AGAIN_S, _interrupt_main).start()
+
+
+def _interrupt_main() -> None:
+    """Raise KeyboardInterrupt in the main thread, whatever signals it ignores by now."""
+    main = ctypes.c_ulong(main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(KeyboardInterrupt))

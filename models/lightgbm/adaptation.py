@@ -21,6 +21,8 @@ from models.lightgbm.trees import Adapted, TreePredictor, fit_trees
 Matrix = NDArray[np.float64]
 FEWEST = 4
 """Labels of a target that adapt it, at least."""
+MOST_SPREAD = 1e9
+"""Largest label of a target over its least one."""
 _SMALL = TrainOptions(trees=60, leaves=3, leaf_designs=4, learning_rate=0.1)
 _FOLDS = 8
 
@@ -70,7 +72,7 @@ class TargetAdaptation:
 def adapt(
     predictor: TreePredictor, features: Matrix, labels: Mapping[str, Matrix], groups: Sequence[str]
 ) -> tuple[TreePredictor, dict[str, TargetAdaptation]]:
-    """Adapt a predictor.
+    """Adapt a predictor; an earlier adaptation is replaced.
 
     Args:    features: (rows, features), in the order of its names. labels: by target, NaN for none (rows,).
              groups: program of each row; a correction is judged on programs that it has not learned from.
@@ -78,6 +80,7 @@ def adapt(
     Raises:  ValueError: a target has fewer labels than FEWEST, or of fewer than two programs.
     """
     bare = replace(predictor, adapted={})
+    before = predictor.predict_matrix(features)
     answers, spreads = bare.predict_with_spread(features)
     outside = ((features < bare.low - 1e-9) | (features > bare.high + 1e-9)).sum(axis=1)
     adapted: dict[str, Adapted] = {}
@@ -90,6 +93,8 @@ def adapt(
                 f"{target} must have at least {FEWEST} labels of two programs or more, got {len(used)} of "
                 f"{len(set(own))}"
             )
+        if values[used].max() > MOST_SPREAD * values[used].min():
+            raise ValueError(f"labels of {target} must lie within a factor of {MOST_SPREAD:g} of each other")
         column = bare.targets.index(target)
         residuals = np.log(values[used]) - np.log(answers[used, column])
         method, held = chosen_method(features[used], residuals, own)
@@ -97,7 +102,7 @@ def adapt(
         said[target] = TargetAdaptation(
             labels=len(used),
             method=method,
-            error_before=float(np.median(np.abs(np.exp(-residuals) - 1.0))),
+            error_before=float(np.median(np.abs(before[used, column] / values[used] - 1.0))),
             error_after=float(np.median(np.abs(np.exp(held - residuals) - 1.0))),
             residuals=[
                 Residual(

@@ -75,7 +75,10 @@ def expected_cycles(
                 iterations=max(1, round(visits[loop.header])),
                 body=tuple(sorted(loop.body)),
                 depends_on_data=(blocks[loop.header].loop or "") not in known
-                and any(index in control.unknown or index in control.fed for index in exits[loop.header]),
+                and (
+                    not exits[loop.header]
+                    or any(i in control.unknown or i in control.fed for i in exits[loop.header])
+                ),
                 is_constant=has_constant_trips(design, loop, exits[loop.header]),
             )
             for loop in loops

@@ -92,7 +92,7 @@ def predict(as_json: bool, **options: Any) -> None:
     from simfoundry.commands.predict_text import prediction_text
 
     configuration = _configuration(options)
-    options["targets"] = [name for name in (options["targets"] or "").split(",") if name]
+    options["targets"] = () if options["targets"] is None else options["targets"].split(",")
     answer = asking.predict(options.pop("file"), options.pop("top"), options=configuration, **options)
     if as_json:
         answer_json(answer)

@@ -9,15 +9,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assets.errors import FoundryError
-from models.intervals import calibrate
+from models.intervals import Residual, calibrate, half_width
 from models.local_registry import LocalModel
 from models.model_files import model_bytes, read_outcome, require_model_folder, write_outcome
 from models.query import Query
+from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 from pipelines.base.files import read_bounded
 from pipelines.base.identity import content_hash, file_sha256
 from pipelines.c import HlsError
@@ -25,7 +26,14 @@ from pipelines.programs import ProgramError
 from simfoundry.commands.predict import local_model, question_of
 from simfoundry.questions import AdaptQuestion, Options
 
+if TYPE_CHECKING:
+    from models.lightgbm.adaptation import TargetAdaptation
+    from models.lightgbm.trees import TreePredictor
+
 LIMIT_BYTES = 16 << 20
+FEWEST_PROGRAMS = 20
+"""Programs whose labels calibrate intervals, at least."""
+_ADAPTED = ", adapted to "
 MOST_ROWS = 10_000
 FILE, TOP, DIRECTIVES, DELAY, CLOCK = "file", "top", "directives", "memory_delay", "clock_ns"
 ASKED = (FILE, TOP, DIRECTIVES, DELAY, CLOCK)
@@ -36,6 +44,7 @@ ASKED = (FILE, TOP, DIRECTIVES, DELAY, CLOCK)
 class LabelledQuestion:
     """A row of the file: a question with the labels that another tool gave."""
 
+    file: str
     query: Query
     program: str
     labels: Mapping[str, float]
@@ -65,7 +74,8 @@ def answer_adapt(question: AdaptQuestion) -> dict[str, Any]:
         try:
             known = question_features(row.query, predictor.level, predictor.engine)
         except ValueError as error:
-            raise FoundryError(f"{question.labels}:{number}: {error}") from error
+            said = str(error).replace("(program.c", f"({row.file}")
+            raise FoundryError(f"{question.labels}:{number}: {said}") from error
         features.append([known[name] for name in predictor.names])
     targets = [name for name in predictor.targets if any(name in row.labels for row in rows)]
     labels = {t: np.array([row.labels.get(t, math.nan) for row in rows], np.float64) for t in targets}
@@ -74,8 +84,7 @@ def answer_adapt(question: AdaptQuestion) -> dict[str, Any]:
     except ValueError as error:
         raise FoundryError(f"{question.labels}: {error}") from error
     if question.out is not None:
-        residuals = [residual for own in said.values() for residual in own.residuals]
-        _write(adapted, model, question, calibrate(residuals))
+        _write(adapted, model, question, said)
     return {
         "model": question.model,
         "labels": len(rows),
@@ -93,17 +102,20 @@ def answer_adapt(question: AdaptQuestion) -> dict[str, Any]:
 
 
 def _write(
-    adapted: Any, model: LocalModel, question: AdaptQuestion, calibration: Mapping[str, dict[str, Any]]
+    adapted: TreePredictor, model: LocalModel, question: AdaptQuestion, said: Mapping[str, TargetAdaptation]
 ) -> None:
     outcome = read_outcome(model.folder)
     if outcome is None:
         raise FoundryError(f"no outcome of a training: {model.folder}")
     digest = file_sha256(Path(question.labels))
+    calibration = {
+        name: recalibrated(own.residuals, outcome.calibration.get(name)) for name, own in said.items()
+    }
     changed = replace(
         outcome,
         key=content_hash(outcome.key, digest),
         folder=Path(question.out or "."),
-        source=f"{outcome.source}, adapted to {Path(question.labels).name}",
+        source=f"{outcome.source.partition(_ADAPTED)[0]}{_ADAPTED}{Path(question.labels).name}",
         parameters={**outcome.parameters, "adapted_to": digest},
         calibration={**outcome.calibration, **calibration},
         intervals={name: own for name, own in outcome.intervals.items() if name not in calibration},
@@ -111,6 +123,25 @@ def _write(
         workloads=(),
     )
     write_outcome(changed, model_bytes(model.spec.name, adapted.files))
+
+
+def recalibrated(residuals: Sequence[Residual], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the calibration of a target on labels of another tool.
+
+    Labels of fewer than FEWEST_PROGRAMS programs cannot say what holds 90 %: the earlier intervals stay, as
+    wide as each of these labels needs.
+    """
+    target = residuals[0].target
+    if earlier is None or len({r.group for r in residuals}) >= FEWEST_PROGRAMS:
+        return calibrate(residuals)[target]
+    needed = max(r.error / max(1e-3, half_width(earlier, r.difficulty, target)) for r in residuals)
+    factor = max(1.0, needed)
+    kinds: Mapping[str, Any] = earlier["kinds"]
+    wider = {
+        name: {**kind, "width": factor * kind["width"], "scores": [factor * s for s in kind["scores"]]}
+        for name, kind in kinds.items()
+    }
+    return {**earlier, "kinds": wider}
 
 
 def read_labels(path: Path, targets: Sequence[str]) -> list[LabelledQuestion]:
@@ -130,9 +161,10 @@ def read_labels(path: Path, targets: Sequence[str]) -> list[LabelledQuestion]:
     accepted = (*ASKED, *targets)
     unknown = [name for name in columns if name not in accepted]
     if FILE not in columns or unknown or len(set(columns)) < len(columns):
-        got = ", ".join(columns) or "none"
+        got = ", ".join(unknown or columns) or "none"
         raise FoundryError(
-            f"{path} must have column file, others once each of {', '.join(accepted)}; got {got}"
+            f"{path} must have column file, others once each of {', '.join(accepted)}, with commas between; "
+            f"got {got:.200}"
         )
     if not any(name in columns for name in targets):
         raise FoundryError(f"{path} must have a column of labels: {', '.join(targets)}")
@@ -147,21 +179,27 @@ def _row(path: Path, line: int, row: Mapping[str, Any], targets: Sequence[str]) 
         raise FoundryError(f"{place}: a row must have as many values as the head has columns")
     labels = {name: _number(place, name, row[name]) for name in targets if row.get(name)}
     hardware = Options()
-    delay = row.get(DELAY) or str(hardware.memory_delay)
-    if not delay.isdecimal():
-        raise FoundryError(f"{place}: {DELAY} must be a whole number, got {delay!r:.60}")
+    delay, (least, most) = row.get(DELAY) or str(hardware.memory_delay), MEMORY_DELAY_CYCLES
+    if not (delay.isascii() and delay.isdecimal() and least <= int(delay[:9]) <= most):
+        raise FoundryError(f"{place}: {DELAY} must be {least} to {most}, got {delay!r:.60}")
+    clock = _number(place, CLOCK, row.get(CLOCK) or str(hardware.clock_ns))
+    if not CLOCK_PERIOD_NS[0] <= clock <= CLOCK_PERIOD_NS[1]:
+        accepted = " to ".join(f"{end:g}" for end in CLOCK_PERIOD_NS)
+        raise FoundryError(f"{place}: {CLOCK} must be {accepted}, got {clock:g}")
     try:
         query = question_of(
             file=path.parent / row[FILE],
             top=row.get(TOP) or None,
             directives=_directives(place, row.get(DIRECTIVES) or "[]"),
             memory_delay=int(delay),
-            clock=_number(place, CLOCK, row.get(CLOCK) or str(hardware.clock_ns)),
+            clock=clock,
             data=None,
         )
     except (FoundryError, HlsError, ProgramError) as error:
-        raise FoundryError(f"{place}: {str(error).removeprefix(f'{place}: ')}") from error
-    return LabelledQuestion(query=query, program=content_hash(query.source, query.top), labels=labels)
+        raise FoundryError(f"{place}: {str(error).replace('(program.c', f'({row[FILE]}')}") from error
+    return LabelledQuestion(
+        file=row[FILE], query=query, program=content_hash(query.source, query.top), labels=labels
+    )
 
 
 def _directives(place: str, text: str) -> Sequence[Mapping[str, Any]]:
@@ -195,6 +233,8 @@ def adaptation_text(answer: Mapping[str, Any]) -> str:
         f"{words[own['method']]}"
         for name, own in answer["targets"].items()
     ]
-    if answer["folder"]:
+    if not answer["folder"]:
+        lines.append("no model was written; --out FOLDER keeps it")
+    else:
         lines.append(f"to ask it: simfoundry predict FILE.c --model {answer['folder']}")
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from assets.user_programs import read_directives, read_user_program
 from models.base import PredictorError
-from models.intervals import COVERED, MEASURED
+from models.intervals import COVERED, MEASURED, TRIPS_KNOWN
 from models.local_registry import (
     CHAMPION,
     LocalModel,
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from simfoundry.commands.selective import Within
     from simfoundry.questions import PredictQuestion
 
+_ENGINE: Mapping[str, Any] = {"liberty": "osu018", "engine_options": "{}"}
+"""Engine of the estimates beside an answer."""
 _SEEDS = (1, 2, 3)
 """Seeds of the data sets that count trips by ranges of the source."""
 _NATIVE_TIMEOUT_S = 2.0
@@ -109,6 +111,13 @@ def within_of(question: PredictQuestion) -> Within | None:
         if question.budget_s is not None or question.targets:
             raise FoundryError("--budget and --targets need --within")
         return None
+    for name in ("within", "budget_s"):
+        value: Any = getattr(question, name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if value is not None and not (is_number and (value > 0 or (value == 0 and name == "budget_s"))):
+            raise FoundryError(f"{name} must be a positive number, got {value!r:.60}")
+    if isinstance(question.targets, str):
+        raise FoundryError(f"targets must be a list of names, got {question.targets!r:.60}")
     if question.model is not None:
         raise FoundryError("--within asks the champions of all levels; accepted: it without --model")
     unknown = [name for name in question.targets if name not in ALL_TARGETS]
@@ -121,24 +130,44 @@ def within_of(question: PredictQuestion) -> Within | None:
 
 def _ask_within(query: Query, within: Within, file: Path, data: Path | None) -> dict[str, Any]:
     """Return the cheapest answer that is narrow enough; the engine's estimates where its level has them."""
-    from simfoundry.commands.selective import answer_within, label_level, model_levels
+    from simfoundry.commands.selective import LABEL, answer_within, label_level, model_levels
 
     def label() -> dict[str, Any]:
         from simfoundry.commands.label import answer_label
         from simfoundry.questions import LabelQuestion, Options
 
+        known = _knowledge(query, "hls")
+        if known is not None and known.knowledge.late_loop is not None:
+            raise FoundryError(f"a run does not end within {CYCLE_LIMIT:,} cycles")
         options = Options(
             memory_delay=query.memory_read_delay_cycles,
             clock_ns=query.clock_period_ns,
             directives=json.loads(query.directives),
             unsafe_math=query.unsafe_math,
         )
-        return answer_label(LabelQuestion(file, query.top, options=options, data=data))
+        rows = answer_label(LabelQuestion(file, query.top, options=options, data=data))
+        varies = data is None and known is not None and known.trips != TRIPS_KNOWN
+        return {**rows, "varies_with_data": varies}
 
     models = model_levels(query, _ranked_champions(), ask_model, str(file))
-    answer = answer_within([*models, label_level(label)], within)
-    known = engine_answer(query) if answer["level"] in ("hls", "run") else {}
-    return {**_in_words(answer), **known, "top": query.top}
+    answer = {**answer_within([*models, label_level(label)], within), "top": query.top}
+    if answer["level"] == LABEL:
+        return answer
+    if answer["level"] in ("hls", "run"):
+        answer = _open_ended({**answer, **engine_answer(query)}, is_plain=query.directives == "[]")
+    elif (known := _knowledge(query, "static")) is not None:
+        answer["unknown_loops"] = unknown_loops(query, known)
+    return _in_words(answer)
+
+
+def _knowledge(query: Query, level: str) -> QueryKnowledge | None:
+    """Return what the engine gives of a question, None of a program that it refuses."""
+    from models.scheduled import know_query
+
+    try:
+        return know_query(query, _ENGINE, level)
+    except ValueError:
+        return None
 
 
 def _ask_named(model: str, query: Query, location: str) -> dict[str, Any]:
@@ -261,7 +290,7 @@ def engine_answer(query: Query) -> dict[str, Any]:
     from models.scheduled import know_query
 
     try:
-        known = know_query(query, {"liberty": "osu018", "engine_options": "{}"}, "hls")
+        known = know_query(query, _ENGINE, "hls")
     except ValueError as error:
         return {"engine_level": "hls", "engine_reason": str(error)}
     values = {f"engine_{name}": value for name, value in estimate_of(known).items()}

@@ -186,7 +186,7 @@ def _steps_note(answer: Mapping[str, Any]) -> str:
         earlier = said
     if not words:
         return ""
-    met = "" if answer["is_within"] else f"no level is within {answer['within']:.0%}; "
+    met = "" if answer["is_within"] else f"no level is within {100 * answer['within']:.3g}%; "
     return f"{met}asked: {', '.join(words)}"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from assets.errors import FoundryError, explain
 from models.base import PredictorError
 from models.champions import Champion
+from models.intervals import BY_TRIPS
 from models.label_tasks import LABEL_LEVELS
 from models.local_registry import CHAMPION
 from models.query import ALL_TARGETS, Query
@@ -130,16 +131,22 @@ def label_level(label: Callable[[], Answer]) -> Level:
 def label_values(rows: Mapping[str, Any]) -> Answer:
     """Return an answer whose intervals have no width from the rows of a label.
 
+    Where `varies_with_data` says so, cycles and power are of drawn data, and have no interval.
+
     Raises: FoundryError: the label is not ok.
     """
     label, runs = rows["label"], rows["runs"]
     if label["status"] != OK:
         raise FoundryError(f"{label['status']}: {label['reason']}")
-    run = runs[0]
+    run, varies = runs[0], bool(rows.get("varies_with_data"))
     values = {**label, "latency_cycles": run["latency_cycles"], "power_mw": run["power_mw"]}
-    answer: Answer = {}
+    answer: Answer = (
+        {"note": "cycles and power are of drawn data and vary with it; --data gives yours"} if varies else {}
+    )
     for target in ALL_TARGETS:
         if values.get(target) is not None:
-            ends = {f"{target}{end}": values[target] for end in ("", "_low", "_high")}
-            answer |= {**ends, f"{target}_confidence": 1.0}
-    return {**answer, "confidence": 1.0}
+            is_certain = not (varies and target in BY_TRIPS)
+            ends = {f"{target}{end}": values[target] for end in ("_low", "_high") if is_certain}
+            answer |= {target: values[target], **ends}
+            answer |= {f"{target}_confidence": 1.0} if is_certain else {}
+    return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from invoking import invoke
 
+import simfoundry as sf
 from assets.errors import FoundryError
 from models.base import PredictorError
 from models.query import ALL_TARGETS
@@ -101,6 +103,9 @@ def test_a_label_is_exact_and_a_failed_one_is_a_reason() -> None:
     assert "power_mw" not in values
     said = answer_within([label_level(lambda: rows)], Within(within=0.1, targets=("latency_cycles",)))
     assert (said["level"], said["latency_cycles"], said["is_within"]) == (LABEL, 7, True)
+    drawn = label_values({**rows, "varies_with_data": True})
+    assert (drawn["latency_cycles"], widest(drawn, ("latency_cycles",))[0]) == (7, math.inf)
+    assert "--data gives yours" in drawn["note"]
     failed = {"label": {"status": "timeout", "reason": "60 s"}, "runs": []}
     with pytest.raises(FoundryError, match=r"^no level can answer: label: timeout: 60 s$"):
         answer_within([label_level(lambda: failed)], Within(within=0.1))
@@ -112,6 +117,7 @@ def test_a_label_is_exact_and_a_failed_one_is_a_reason() -> None:
         (["--budget", "2"], "--budget and --targets need --within"),
         (["--within", "0.2", "--model", "lightgbm-hls@champion"], "accepted: it without --model"),
         (["--within", "0.2", "--targets", "area"], "unknown target: 'area'; accepted: area_um2"),
+        (["--within", "0.2", "--targets", ","], "unknown target: ''; accepted: area_um2"),
         (["--within", "0"], "0"),
     ],
 )
@@ -121,3 +127,44 @@ def test_options_that_do_not_fit_are_refused(options: list[str], message: str, t
     result = invoke("predict", file, *options)
     assert result.exit_code != 0
     assert message in result.output
+
+
+ENDLESS = "int f(int x) { while (1) { x++; } return x; }\n"
+SEARCH = "int f(int a[16]) { int i = 0; while (i < 16 && a[i] > 3) i++; return i; }\n"
+
+
+def test_a_program_without_end_is_not_labelled_and_its_loop_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(ENDLESS)
+    result = invoke("predict", file, "--within", "0.1", "--json")
+    said = json.loads(result.output)
+    assert said["steps"][-1]["reason"].endswith("a run does not end within 50,000,000 cycles")
+    assert "L0 (line 1)" in prediction_text(said)
+    first = json.loads(invoke("predict", file, "--within", "0.1", "--budget", "0", "--json").output)
+    assert (first["level"], first["unknown_loops"]) == ("text", [{"loop": "L0", "line": 1}])
+
+
+def test_a_label_of_drawn_data_is_no_certain_answer(tmp_path: Path) -> None:
+    file, data = tmp_path / "f.c", tmp_path / "data.json"
+    file.write_text(SEARCH)
+    drawn = json.loads(
+        invoke("predict", file, "--within", "1e-9", "--targets", "latency_cycles", "--json").output
+    )
+    assert not drawn["is_within"]
+    data.write_text(json.dumps({"a": [9] * 16}))
+    own = invoke("predict", file, "--within", "1e-9", "--targets", "latency_cycles", "--data", data, "--json")
+    assert json.loads(own.output)["is_within"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"within": -1}, "within must be a positive number, got -1"),
+        ({"within": "a"}, "within must be a positive number, got 'a'"),
+        ({"within": 0.2, "budget_s": -1}, "budget_s must be a positive number, got -1"),
+        ({"within": 0.2, "targets": "area_um2"}, "targets must be a list of names, got 'area_um2'"),
+    ],
+)
+def test_python_refuses_what_the_command_refuses(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FoundryError, match=f"^{message}$"):
+        sf.predict(PROGRAM, **options)

@@ -111,10 +111,49 @@ def test_a_signal_in_an_executed_text_has_its_own_status(resumes: bool, end: str
     argv = [sys.executable, "-m", "probe"]
     path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
     ended = subprocess.run(
-        argv, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+        argv,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=END_LIMIT_S,
+        check=False,
     )
     said = f"simfoundry: ended by SIGTERM; run again to {end}\n"
     assert (ended.stderr, ended.returncode) == (said, 128 + signal.SIGTERM)
+
+
+REMOVED = """
+import os, signal
+from simfoundry.cli import entry
+
+class Removed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+
+def interrupted(**_):
+    entry.end_on_signals(resumes=True)
+    Removed()
+    while True:
+        pass
+
+entry.simfoundry.main = interrupted
+entry.main([])
+"""
+
+
+def test_a_signal_while_an_object_is_removed_is_not_lost() -> None:
+    path = str(Path(__file__).parents[2])
+    ended = subprocess.run(
+        [sys.executable, "-c", REMOVED],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=END_LIMIT_S,
+        check=False,
+    )
+    assert (ended.stderr, ended.returncode) == (SAID[signal.SIGTERM], 128 + signal.SIGTERM)
 
 
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"

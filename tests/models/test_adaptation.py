@@ -14,6 +14,7 @@ from models.catalogue import predictor_named
 from models.intervals import CALIBRATING
 from models.lightgbm.adaptation import adapt
 from models.lightgbm.trees import TreePredictor, load
+from models.model_files import read_outcome
 from models.query import ALL_TARGETS
 from simfoundry.commands.adapt import adaptation_text, answer_adapt, read_labels
 from simfoundry.commands.predict import predict_file
@@ -86,6 +87,8 @@ def test_too_few_labels_are_refused(predictor: TreePredictor, features: np.ndarr
         ValueError, match="area_um2 must have at least 4 labels of two programs or more, got 3"
     ):
         adapt(predictor, features, labels, GROUPS)
+    with pytest.raises(ValueError, match="labels of area_um2 must lie within a factor of 1e"):
+        adapt(predictor, features, {"area_um2": np.geomspace(1e-9, 1e9, ROWS)}, GROUPS)
     with pytest.raises(ValueError, match="got 48 of 1"):
         adapt(predictor, features, {"area_um2": np.ones(ROWS)}, ["one"] * ROWS)
 
@@ -136,8 +139,10 @@ def test_a_file_of_labels_gives_a_model_that_answers_in_its_unit(labels: Path, t
         ("file,area_um2\np0.c,1,2\n", ":2: a row must have as many values"),
         ("file,area_um2\np0.c,-1\n", ":2: area_um2 must be a number above 0, got '-1'"),
         ("file,area_um2\np0.c,nan\n", ":2: area_um2 must be a number above 0"),
-        ("file,memory_delay,area_um2\np0.c,two,1\n", ":2: memory_delay must be a whole number"),
+        ("file,memory_delay,area_um2\np0.c,two,1\n", ":2: memory_delay must be 1 to 1000, got 'two'"),
         ("file,directives,area_um2\np0.c,{},1\n", ":2: directives must be a JSON list"),
+        ("file,clock_ns,area_um2\np0.c,1e9,1\n", ":2: clock_ns must be 0.1 to 1000, got 1e+09"),
+        ("file;area_um2\np0.c;1\n", "with commas between"),
         ("file,area_um2\nabsent.c,1\n", ":2: "),
     ],
 )
@@ -149,7 +154,29 @@ def test_what_is_no_file_of_labels_is_refused(labels: Path, text: str, message: 
     assert message in str(error.value)
 
 
+def test_a_program_that_the_level_refuses_is_named(labels: Path) -> None:
+    path = labels.with_name("top.csv")
+    path.write_text("file,top,area_um2\np0.c,g,1\n")
+    with pytest.raises(FoundryError, match=r"top\.csv:2: .*\(p0\.c\)$"):
+        answer_adapt(AdaptQuestion(labels=path))
+
+
 def test_only_trees_adapt(labels: Path) -> None:
     question = AdaptQuestion(labels=labels)
     with pytest.raises(FoundryError, match="only boosted trees adapt, not tenset-mlp"):
         answer_adapt(replace(question, model="tenset-mlp@champion"))
+
+
+def test_few_labels_widen_earlier_intervals_and_never_narrow_them(labels: Path, tmp_path: Path) -> None:
+    answer_adapt(AdaptQuestion(labels=labels, out=tmp_path / "one"))
+    earlier, own = read_outcome(HLS.shipped_folder), read_outcome(tmp_path / "one")
+    assert earlier is not None
+    assert own is not None
+    before, after = (out.calibration["area_um2"]["kinds"][""]["width"] for out in (earlier, own))
+    assert after >= before
+    assert own.calibration["delay_ns"] == earlier.calibration["delay_ns"]
+    again = answer_adapt(AdaptQuestion(labels=labels, model=str(tmp_path / "one"), out=tmp_path / "two"))
+    assert again["targets"]["area_um2"]["error_before"] < 1
+    twice = read_outcome(tmp_path / "two")
+    assert twice is not None
+    assert twice.source == own.source
