@@ -17,10 +17,9 @@ from pycparser import c_ast
 from models.query import Query
 from models.trips import known_trips
 from pipelines.programs.canonical import TOP, CanonicalProgram, loops_of
+from pipelines.programs.facts import UNKNOWN_TRIPS
 
 DIRECTIVES = ("pipeline", "unroll", "parallel", "partition", "flatten", "tile", "reduction", "cache")
-UNKNOWN_TRIPS = 8.0
-"""Iterations of a loop whose end the text does not say; those of the engine's estimates."""
 CLASSES = ("int", "long", "float", "double")
 KINDS = (
     *(f"{kind}_{kind_of}" for kind in ("add", "multiply", "divide") for kind_of in CLASSES),

@@ -1,7 +1,7 @@
 """Gradient-boosted trees on plain counts: the baseline of every label, at four levels of information.
 
-Belongs here: the trees and their training; what they read is in `models.text_work` and `models.scheduled`.
-Does not: metrics, the registry. Importing this package loads no learning framework.
+This package has the trees and their training. `models.text_work` and `models.scheduled` make their features.
+Importing it loads no learning framework.
 """
 
 from __future__ import annotations
