@@ -4,7 +4,8 @@ An interval reaches from value / exp(q s) to value · exp(q s). s is the difficu
 the trees of an ensemble disagree and where properties lie outside training. q is the quantile of |error| / s
 that holds 90 % of the programs of each family that the answering model did not learn from, the largest over
 families: a program of a user is of a further family, and five families are too few for a quantile below the
-largest. Confidence is the probability of an error below 10 %, from the same quantiles.
+largest. Confidence is the probability of an error below 10 %, from the scores of all families with equal
+weights: quantiles of the worst family said 0 % where one answer in five was right.
 
 Source: Papadopoulos et al. 2002 and 2011 (split and normalised conformal prediction), on logarithms. Differs
 in the weights: a group of alike programs counts once, however many designs it has.
@@ -42,7 +43,7 @@ _NEAR_COUNT = 0.01
 _LEAST = 1e-9
 _ROUNDING = 1e-9
 """Widens an exact interval beyond the rounding of logarithms."""
-_LEAST_ERROR = 0.01
+LEAST_ERROR = 0.01
 """Added to errors before their logarithm, so that an exact answer by chance has no say."""
 _LEAST_SPREAD = 1e-3
 _FEW_GROUPS = 10
@@ -175,7 +176,7 @@ def _difficulty_weights(rows: Sequence[Residual], target: str) -> list[float]:
 
     weights = np.array(_weights(rows))
     reasons = np.array([_reasons(r.difficulty, target) for r in rows])
-    logs = np.log([r.error + _LEAST_ERROR for r in rows])
+    logs = np.log([r.error + LEAST_ERROR for r in rows])
     kept = [n for n in range(reasons.shape[1]) if np.ptp(reasons[:, n]) > 0]
     while kept:
         columns = np.column_stack([np.ones(len(rows)), reasons[:, kept]])
@@ -197,25 +198,30 @@ def _weights(rows: Sequence[Residual]) -> list[float]:
 
 
 def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
-    """Return the width and the quantiles of scores, at every level of the worst family."""
+    """Return the width of the worst family, and quantiles of scores in equal steps, families with one weight.
+
+    The width must hold for a family that nobody has seen; a probability is that of all.
+    """
     families: dict[str, list[tuple[str, float]]] = {}
     for row, score in rows:
         families.setdefault(row.family, []).append((row.group, score))
-    quantiles = [_quantiles(own) for own in families.values()]
+    weights = _weights([row for row, _ in rows])
     return {
         "width": max(map(covering_score, families.values())),
-        "scores": [max(own) for own in zip(*quantiles, strict=True)],
+        "scores": _quantiles(sorted(zip((score for _, score in rows), weights, strict=True))),
         "groups": len({(row.family, row.group) for row, _ in rows}),
     }
 
 
-def _quantiles(scores: Sequence[tuple[str, float]]) -> list[float]:
-    """Return the scores that a growing share of the groups does not exceed, in equal steps up to all."""
-    sizes = Counter(group for group, _ in scores)
+def _quantiles(scores: Sequence[tuple[float, float]]) -> list[float]:
+    """Return the scores below which a growing share of the weight lies, in equal steps up to all of it.
+
+    Args: scores: and their weights, which sum to 1; in ascending order.
+    """
     quantiles: list[float] = []
     inside = 0.0
-    for score, group in sorted((score, group) for group, score in scores):
-        inside += 1.0 / sizes[group] / len(sizes)
+    for score, weight in scores:
+        inside += weight
         while len(quantiles) < _STEPS and inside >= (len(quantiles) + 1) / _STEPS - 1e-9:
             quantiles.append(score)
     return quantiles
@@ -228,6 +234,12 @@ def half_width(known: Mapping[str, Any], difficulty: Difficulty, target: str) ->
     """Return the logarithm of the factor from the value to each end of its interval."""
     kind, scale = _scores_of(known, difficulty, target)
     return kind["width"] * scale
+
+
+def error_scores(known: Mapping[str, Any], difficulty: Difficulty, target: str) -> list[float]:
+    """Return the distances of the logarithms of label and answer that are expected, equally likely each."""
+    kind, scale = _scores_of(known, difficulty, target)
+    return [score * scale for score in kind["scores"]]
 
 
 def confidence(known: Mapping[str, Any], difficulty: Difficulty, target: str) -> float:

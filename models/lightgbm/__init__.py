@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from models.lightgbm.trees import TreePredictor
     from models.model_files import ModelFiles
 
-_VERSION = "5"
+_VERSION = "6"
 """Raised by hand when the same tables, options and seed would train other trees."""
 
 

@@ -82,7 +82,7 @@ def adapt(
     bare = replace(predictor, adapted={})
     before = predictor.predict_matrix(features)
     answers, spreads = bare.predict_with_spread(features)
-    outside = ((features < bare.low - 1e-9) | (features > bare.high + 1e-9)).sum(axis=1)
+    outside = bare.outside(features).sum(axis=1)
     adapted: dict[str, Adapted] = {}
     said: dict[str, TargetAdaptation] = {}
     for target, values in labels.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from models.base import Estimate, LabelPredictor, read_rows
 from models.boosted_trees import BoostedTrees
 from models.canonical import canonical_of, canonical_query
 from models.catalogue import Trained, TrainingInput
-from models.intervals import CALIBRATING, MEASURED, Residual, trips_of
+from models.intervals import CALIBRATING, LEAST_ERROR, MEASURED, Residual, trips_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _FOLDS = 5
 _ADAPTED = "adapted_"
 """Begins the names of the arrays of adaptations."""
+_DOUBTS = "doubts_"
+"""Begins the names of the arrays of trees of expected errors."""
+_DOUBT_OPTIONS = TrainOptions(trees=60, leaves=4, leaf_designs=20, feature_share=0.3)
 Matrix = NDArray[np.float64]
 
 
@@ -68,6 +71,8 @@ class TreePredictor(LabelPredictor):
         starts: feature by target; the trees of the target add to it.
         exact: feature by target; where it is 1, the start alone is the answer.
         engine: options of high-level synthesis; none at level text.
+        doubts: trees by target for the logarithm of the error that a program of another family is expected to
+            have, on `_doubt_features`; in place of the ensemble's own disagreement.
         adapted: to another tool, by target; see `models.lightgbm.adaptation`.
     """
 
@@ -79,6 +84,7 @@ class TreePredictor(LabelPredictor):
     starts: Mapping[str, str] = field(default_factory=dict[str, str])
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    doubts: Mapping[str, BoostedTrees] = field(default_factory=dict[str, BoostedTrees])
     adapted: Mapping[str, Adapted] = field(default_factory=dict[str, Adapted])
 
     @property
@@ -98,7 +104,7 @@ class TreePredictor(LabelPredictor):
     def estimates(self, matrix: Matrix) -> list[Estimate]:
         """Return the estimates of features (rows, features)."""
         values, spreads = self.predict_with_spread(matrix)
-        beyond = (matrix < self.low - 1e-9) | (matrix > self.high + 1e-9)
+        beyond = self.outside(matrix)
         return [
             Estimate(
                 values=dict(zip(self.targets, map(float, answer), strict=True)),
@@ -114,7 +120,11 @@ class TreePredictor(LabelPredictor):
         return self.predict_with_spread(features)[0]
 
     def predict_with_spread(self, features: Matrix) -> tuple[Matrix, Matrix]:
-        """Predict targets and the spread of their logarithms: (rows, features) -> (rows, targets) twice."""
+        """Predict targets and the spread of their logarithms: (rows, features) -> (rows, targets) twice.
+
+        The spread is what `doubts` expect, of a target without them the disagreement of shorter ensembles.
+        """
+        outside = self.outside(features).sum(axis=1)
         logs: list[Matrix] = []
         spreads: list[Matrix] = []
         for target, tree in self.trees.items():
@@ -123,9 +133,16 @@ class TreePredictor(LabelPredictor):
             start = _start_of(self.starts.get(target), self.names, features)
             own = self.adapted.get(target)
             more = 0.0 if own is None else own.values(features)
-            logs.append(np.where(is_exact, 0.0, grown) + start + more)
+            answer = np.where(is_exact, 0.0, grown) + start
+            if (doubt := self.doubts.get(target)) is not None:
+                spread = np.exp(doubt.predict(_doubt_features(features, spread, outside, answer)))
+            logs.append(answer + more)
             spreads.append(np.where(is_exact, 0.0, spread))
         return np.exp(np.stack(logs, axis=1)).astype(np.float64), np.stack(spreads, axis=1)
+
+    def outside(self, features: Matrix) -> NDArray[np.bool_]:
+        """Tell which features lie outside the range of training: (rows, features) -> the same."""
+        return (features < self.low - 1e-9) | (features > self.high + 1e-9)
 
     def _features_of(self, query: Query) -> dict[str, float]:
         return question_features(query, self.level, self.engine)
@@ -134,6 +151,7 @@ class TreePredictor(LabelPredictor):
     def files(self) -> ModelFiles:
         """The predictor as plain data; trees are LightGBM's text as bytes."""
         arrays = {f"trees_{name}": tree.array for name, tree in self.trees.items()}
+        arrays |= {f"{_DOUBTS}{name}": tree.array for name, tree in self.doubts.items()}
         arrays |= {f"{_ADAPTED}{n}": a.trees.array for n, a in self.adapted.items() if a.trees is not None}
         adapted = {name: own.constant for name, own in self.adapted.items()}
         card = {
@@ -162,6 +180,11 @@ def load(files: ModelFiles) -> TreePredictor:
         starts=files.card["starts"],
         exact=files.card.get("exact", {}),
         engine=files.card["engine"],
+        doubts={
+            name: BoostedTrees.of_array(files.arrays[f"{_DOUBTS}{name}"])
+            for name in files.card["targets"]
+            if f"{_DOUBTS}{name}" in files.arrays
+        },
         adapted={
             name: Adapted(
                 constant=float(constant),
@@ -233,35 +256,78 @@ def train(data: TrainingInput, level: str) -> Trained:
 
     known, options = load_data(data, level), data.options
     learned = [n for n, design in enumerate(known.designs) if design.part == "train"]
-    predictor = known.fit(learned)
+    left_out = left_out_answers(known)
+    bare = known.fit(learned)
+    predictor = replace(bare, doubts=fit_doubts(known, left_out, bare.names))
     matrix = _matrix(known.rows, predictor.names)
     return Trained(
         files=predictor.files,
         seen_groups=sorted({known.designs[n].group for n in learned}),
         summary={"train_designs": float(len(learned))},
         predictions=predictions_of(known.designs, predictor.predict_matrix(matrix), predictor.targets),
-        residuals=tree_residuals(predictor, known),
+        residuals=tree_residuals(predictor, known, left_out),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
 
 
-def tree_residuals(predictor: TreePredictor, data: TreeData) -> list[Residual]:
-    """Return residuals of the measured parts, and of every other design by trees that saw none of its family.
+LeftOut = Sequence[tuple[TreePredictor, Sequence[int]]]
+"""Families of programs: trees that saw none of their designs, and the places of these."""
+
+
+def left_out_answers(data: TreeData) -> LeftOut:
+    """Return each family of the parts train and validation with trees of all others.
 
     A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
     """
     others = [n for n, design in enumerate(data.designs) if design.part in ("train", "validation")]
-    kept = _residuals(predictor, data, [n for n, d in enumerate(data.designs) if d.part in MEASURED])
     families = [data.designs[n].family for n in others]
     if len(set(families)) == 1:
         folds = sorted({data.designs[n].group for n in others})
         families = [str(folds.index(data.designs[n].group) % _FOLDS) for n in others]
+    left_out: list[tuple[TreePredictor, list[int]]] = []
     for family in sorted(set(families)):
-        left = [n for n, own in zip(others, families, strict=True) if own == family]
         rest = [n for n, own in zip(others, families, strict=True) if own != family]
         if rest:
-            kept += _residuals(data.fit(rest), data, left, part=CALIBRATING)
+            own = [n for n, name in zip(others, families, strict=True) if name == family]
+            left_out.append((data.fit(rest), own))
+    return left_out
+
+
+def fit_doubts(data: TreeData, left_out: LeftOut, names: Sequence[str]) -> dict[str, BoostedTrees]:
+    """Return trees by target for the logarithms of errors of answers about families left out."""
+    rows: dict[str, list[Matrix]] = {}
+    logs: dict[str, list[Matrix]] = {}
+    for predictor, places in left_out:
+        matrix = _matrix([data.rows[n] for n in places], names)
+        answers, spreads = predictor.predict_with_spread(matrix)
+        outside = predictor.outside(matrix).sum(axis=1)
+        for column, target in enumerate(predictor.targets):
+            labels = np.log([data.designs[n].labels.get(target, np.nan) for n in places])
+            answer = np.log(answers[:, column])
+            used = np.isfinite(labels)
+            known = _doubt_features(matrix, spreads[:, column], outside, answer)
+            rows.setdefault(target, []).append(known[used])
+            logs.setdefault(target, []).append(np.log(np.abs(answer - labels)[used] + LEAST_ERROR))
+    joined = {target: (np.concatenate(own), np.concatenate(logs[target])) for target, own in rows.items()}
+    return {t: fit_trees(own, errors, _DOUBT_OPTIONS, data.seed) for t, (own, errors) in joined.items()}
+
+
+def _doubt_features(features: Matrix, spread: Matrix, outside: Matrix, answer: Matrix) -> Matrix:
+    """Return what an expected error depends on: (rows, features + 3)."""
+    return np.column_stack([features, np.log(spread + LEAST_ERROR), outside, answer])
+
+
+def tree_residuals(predictor: TreePredictor, data: TreeData, left_out: LeftOut) -> list[Residual]:
+    """Return residuals of the measured parts, and of every other design by trees that saw none of its family.
+
+    Expected errors of a family are those of trees that learned from the errors of other families, too.
+    """
+    kept = _residuals(predictor, data, [n for n, d in enumerate(data.designs) if d.part in MEASURED])
+    for own, (bare, places) in enumerate(left_out):
+        others = [one for n, one in enumerate(left_out) if n != own]
+        doubting = replace(bare, doubts=fit_doubts(data, others, bare.names))
+        kept += _residuals(doubting, data, places, part=CALIBRATING)
     return kept
 
 

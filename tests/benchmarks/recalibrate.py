@@ -19,7 +19,7 @@ from models.base import LabelPredictor, TrainOutcome
 from models.catalogue import PredictorSpec, TrainingInput, predictor_named
 from models.intervals import CALIBRATING, MEASURED, Residual, calibrate, measure_intervals
 from models.labelled import training_designs
-from models.lightgbm.trees import TreePredictor, load_data, tree_residuals
+from models.lightgbm.trees import TreePredictor, left_out_answers, load_data, tree_residuals
 from models.model_files import read_outcome, update_outcome
 from models.numeric_lm.data import load_examples
 from models.numeric_lm.predictor import NumericPredictor
@@ -68,10 +68,11 @@ def calibrated(spec: PredictorSpec[Any], outcome: TrainOutcome, data_dir: Path) 
 def residuals_of(predictor: LabelPredictor, data: TrainingInput) -> list[Residual]:
     """Residuals of a trained predictor's answers about designs that it did not learn from."""
     if isinstance(predictor, TreePredictor):
-        return tree_residuals(predictor, load_data(data, predictor.level))
+        known = load_data(data, predictor.level)
+        return tree_residuals(predictor, known, left_out_answers(known))
     if isinstance(predictor, NumericPredictor):
-        known = load_examples(data.data_dirs, data.options, predictor.card.level)
-        examples = [e for e in known.examples if e.design.part in _JUDGED and e.is_drawn]
+        loaded = load_examples(data.data_dirs, data.options, predictor.card.level)
+        examples = [e for e in loaded.examples if e.design.part in _JUDGED and e.is_drawn]
         return residual_rows(judge_examples(predictor, examples))
     designs = training_designs(data.data_dirs, data.options)
     asked = [design for design in designs if design.part in _JUDGED]

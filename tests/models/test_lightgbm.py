@@ -13,6 +13,7 @@ from labelled_nests import NESTS, Nest, write_tables
 
 from models.base import PredictorError
 from models.catalogue import predictor_named
+from models.intervals import calibrate, confidence
 from models.labelled import (
     LabelledDesign,
     Query,
@@ -21,7 +22,15 @@ from models.labelled import (
     load_labelled_designs,
 )
 from models.lightgbm import PREDICTORS, TrainOptions
-from models.lightgbm.trees import question_features
+from models.lightgbm.trees import (
+    TreeData,
+    fit_doubts,
+    left_out_answers,
+    load,
+    question_features,
+    tree_residuals,
+)
+from models.metrics import spearman
 from models.model_files import read_model
 from models.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.tasks import DatasetError, Reference
@@ -68,6 +77,36 @@ def test_cycles_are_the_estimate_where_trip_counts_are_known(compiled_data_dir: 
     known = replace(QUERY, directives="[]")
     estimate = np.exp(compiled_features(known, engine, "hls")["log_estimated_cycles"])
     assert predictor.predict([known])[0].values["latency_cycles"] == pytest.approx(estimate)
+
+
+def test_doubts_are_larger_where_errors_are(tmp_path: Path) -> None:
+    draws = np.random.default_rng(0)
+    places = draws.uniform(size=(600, 2))
+    rows = [{"size": float(size), "hard": float(hard)} for size, hard in places]
+    designs = [
+        LabelledDesign(
+            **{name: f"{name}{n}" for name in ("design_id", "program_id", "group")},
+            part="train" if n < 400 else "test",
+            query=QUERY,
+            loops=(),
+            labels={"area_um2": float(np.exp(5 + row["size"] + row["hard"] * draws.normal()))},
+            family=f"family{n % 4}",
+        )
+        for n, row in enumerate(rows)
+    ]
+    data = TreeData(level="text", options=TrainOptions(), seed=0, designs=designs, rows=rows, engine={})
+    left_out = left_out_answers(data)
+    assert [len(own) for _, own in left_out] == [100] * 4
+    bare = data.fit(range(400))
+    predictor = replace(bare, doubts=fit_doubts(data, left_out, bare.names))
+    residuals = tree_residuals(predictor, data, left_out)
+    calibration = calibrate(residuals)["area_um2"]
+    judged = [r for r in residuals if r.part == "test"]
+    said = np.array([confidence(calibration, r.difficulty, r.target) for r in judged])
+    assert spearman(np.array([r.error for r in judged]), said) < -0.3
+    again, matrix = load(predictor.files), places[:5]
+    assert np.array_equal(again.predict_with_spread(matrix)[1], predictor.predict_with_spread(matrix)[1])
+    assert not np.array_equal(bare.predict_with_spread(matrix)[1], predictor.predict_with_spread(matrix)[1])
 
 
 def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: Path) -> None:

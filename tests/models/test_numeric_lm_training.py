@@ -170,9 +170,11 @@ def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
     changed = [
         replace(d, labels={n: 9 * v for n, v in d.labels.items()}) if d.group == group else d for d in learned
     ]
-    (whole, apart), (other_whole, other_apart) = (fit_starts(own, "text", 0) for own in (learned, changed))
+    (whole, apart), (other_whole, other_apart) = (
+        fit_starts(data_dir, own, "text", {}, 0) for own in (learned, changed)
+    )
     assert set(apart) == {design.group for design in learned}
-    assert fit_starts([d for d in learned if d.group == group], "text", 0)[1] == {}
+    assert fit_starts(data_dir, [d for d in learned if d.group == group], "text", {}, 0)[1] == {}
     assert apart[group].predict([query])[0].values == other_apart[group].predict([query])[0].values
     assert whole.predict([query])[0].values != other_whole.predict([query])[0].values
 
