@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,23 @@ class Range:
     holds: Callable[[Any], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Values of an option among which `train --tune` searches, both ends included.
+
+    Attributes: is_log: whether equal ratios count as equal steps.
+    """
+
+    low: float
+    high: float
+    is_log: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return isinstance(self.low, int)
+
+
 def one_of(*choices: Any) -> Range:
     """Return the range that holds some values alone."""
     return Range(f"one of {', '.join(map(str, choices))}", lambda value: value in choices)
@@ -24,9 +43,11 @@ def one_of(*choices: Any) -> Range:
 
 ABOVE_0 = Range("above 0", lambda value: 0 < value < math.inf)
 Count = Annotated[int, Range("at least 1", lambda value: value >= 1)]
-Rate = Annotated[float, ABOVE_0]
-Decay = Annotated[float, Range("at least 0", lambda value: 0 <= value < math.inf)]
-Dropout = Annotated[float, Range("from 0 to below 1", lambda value: 0 <= value < 1)]
+Rate = Annotated[float, ABOVE_0, Search(1e-4, 1e-2)]
+Decay = Annotated[float, Range("at least 0", lambda value: 0 <= value < math.inf), Search(1e-3, 3.0)]
+Dropout = Annotated[
+    float, Range("from 0 to below 1", lambda value: 0 <= value < 1), Search(0.0, 0.4, is_log=False)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +118,18 @@ def ordered_fields(options: type[Any]) -> list[Field[Any]]:
     return sorted(fields(options), key=lambda field: field.name == "bootstrap_resamples")
 
 
+def searched_options(options: type[Any]) -> dict[str, Search]:
+    """Return what `train --tune` searches, by name of the option."""
+    return _marks(options, Search)
+
+
 @cache
 def _ranges(options: type[Any]) -> dict[str, Range]:
+    return _marks(options, Range)
+
+
+def _marks(options: type[Any], kind: type[_T]) -> dict[str, _T]:
+    """Return what annotations of fields say of a kind, by name."""
     hints = get_type_hints(options, include_extras=True)
     marks = ((name, mark) for name, hint in hints.items() for mark in getattr(hint, "__metadata__", ()))
-    return {name: mark for name, mark in marks if isinstance(mark, Range)}
+    return {name: mark for name, mark in marks if isinstance(mark, kind)}

@@ -30,6 +30,8 @@ from pipelines.base.folders import LEFTOVER_AGE_S
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
 
+    from models.tuning import Trial
+
 ROOT = Path(__file__).resolve().parents[1]
 QUIET_SWITCHES = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -52,6 +54,8 @@ interval of the improvement that the gate judged by, the mean absolute percentag
 the targets, and the time of training.
 """
 LEADERBOARD_VIEW = "leaderboard"
+TRIALS_TAG, VALIDATION_ERROR = "search", "validation_error"
+"""The tag of a trial of `train --tune`, which names its search, and its metric."""
 KEY_TAG, DATASET_TAG, DECISION_TAG = "training_key", "dataset", "decision"
 """The tags of a run and of the version registered from it; all else is in the model card."""
 CARD_TAG = "mlflow.note.content"
@@ -203,6 +207,25 @@ def training_loggers(store: RegistryStore, predictor: str) -> Iterator[Callable[
             return own
 
         yield logger
+
+
+@contextmanager
+def trial_logger(store: RegistryStore, predictor: str, key: str) -> Iterator[Callable[[Trial], None]]:
+    """Yield a function that writes a trial of a search as an MLflow run. key: of the search."""
+    with mlflow_at(store) as client:
+        experiment = experiment_of(client, store)
+
+        def log(trial: Trial) -> None:
+            name = f"{predictor}-{key[:8]}-trial-{trial.number}"
+            tags = {TRIALS_TAG: key, "mlflow.source.name": "simfoundry", "mlflow.source.type": "LOCAL"}
+            run_id = client.create_run(experiment, run_name=name, tags=tags).info.run_id
+            for option, value in trial.options.items():
+                client.log_param(run_id, option, value)
+            if trial.error is not None:
+                client.log_metric(run_id, VALIDATION_ERROR, trial.error)
+            client.set_terminated(run_id, "FAILED" if trial.error is None else "FINISHED")
+
+        yield log
 
 
 def open_run(client: Any, store: RegistryStore, predictor: str, key: str) -> str:

@@ -351,6 +351,12 @@ class TrainQuestion:
     settings: Mapping[str, Any] | Sequence[str] = asked(
         "Option of training.", (), flags=["-o", "--option"], metavar="NAME=VALUE"
     )
+    tune: int | None = asked(
+        "Search options that are not set in so many trainings; the best on the validation part is kept.",
+        None,
+        least=2,
+        most=10_000,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.label_tasks import Level, all_labels_task, label_answers, labels_and_power_task
-from models.options import LabelOptions
+from models.options import LabelOptions, Search
 
 if TYPE_CHECKING:
     from models.lightgbm.trees import TreePredictor
@@ -35,11 +35,11 @@ class TrainOptions(LabelOptions):
             for only designs with labels of the chosen library have features of a run.
     """
 
-    trees: int = 400
-    leaves: int = 15
-    leaf_designs: int = 10
-    learning_rate: float = 0.05
-    feature_share: float = 0.7
+    trees: Annotated[int, Search(100, 1600)] = 400
+    leaves: Annotated[int, Search(4, 63)] = 15
+    leaf_designs: Annotated[int, Search(3, 60)] = 10
+    learning_rate: Annotated[float, Search(0.01, 0.2)] = 0.05
+    feature_share: Annotated[float, Search(0.2, 1.0, is_log=False)] = 0.7
     converted_liberty: str | None = None
 
 

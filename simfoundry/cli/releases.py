@@ -74,7 +74,9 @@ def train(name: str, as_json: bool, **options: Any) -> None:
     if as_json:
         answer_json(answer)
     else:
-        click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
+        from simfoundry.commands.models import trained_text
+
+        click.echo(trained_text(answer))
 
 
 @listed("Models", memory_gib=4)

@@ -25,7 +25,8 @@ from models.registry import (
     shipped_models,
     write_reference_errors,
 )
-from models.tracking import RegistryStore, training_loggers
+from models.tracking import RegistryStore, training_loggers, trial_logger
+from models.tuning import Tuned, tune
 from pipelines.base.files import plain_yaml
 from pipelines.dataset.splits import last_split
 from simfoundry.questions import TrainQuestion
@@ -118,10 +119,15 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     else:
         releases = [Path(release) for release in question.releases]
     data_dir, *more = releases
-    options = make_options(spec.options, training_settings(spec, question.settings, data_dir))
+    settings = training_settings(spec, question.settings, data_dir)
+    options = make_options(spec.options, settings)
+    store = _plain_store()
+    tuned = None
+    if question.tune is not None:
+        tuned = tuned_options(spec, releases, options, settings, question)
+        options = tuned.options
     key = spec.training_key(releases, options, question.seed)
     folder = Path(question.out or find_deployment().data_dir / "models" / spec.name / key)
-    store = _plain_store()
     with training_loggers(store, spec.name) as loggers:
         outcome = spec.train(
             data_dir,
@@ -141,7 +147,59 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
         **asdict(registration),
         "summary": dict(outcome.summary),
         "metrics": outcome.metrics,
+        **({} if tuned is None else {"tuning": tuning_answer(tuned)}),
     }
+
+
+def tuned_options(
+    spec: PredictorSpec,
+    releases: Sequence[Path],
+    options: Any,
+    settings: Mapping[str, Any],
+    question: TrainQuestion,
+) -> Tuned:
+    """Return the best options of a search, each trial a run of MLflow; see `models.tuning.tune`.
+
+    The study lies beside the models, under the key of the training with the options that were given.
+    """
+    key = spec.training_key(releases, options, question.seed)
+    with trial_logger(_plain_store(), spec.name, key) as on_trial:
+        return tune(
+            spec,
+            releases,
+            options,
+            trials=question.tune or 0,
+            seed=question.seed,
+            study=find_deployment().data_dir / "models" / spec.name / f"{key}.trials",
+            fixed=settings,
+            on_trial=on_trial,
+        )
+
+
+def tuning_answer(tuned: Tuned) -> dict[str, Any]:
+    """Return what a search found, for the answer of a training."""
+    return {
+        "trials": len(tuned.trials),
+        "failed": sum(trial.error is None for trial in tuned.trials),
+        "options": dict(tuned.best.options),
+        "validation_error": tuned.best.error,
+        "validation_error_before": tuned.first,
+    }
+
+
+def trained_text(answer: Mapping[str, Any]) -> str:
+    """Return the answer of a training as text."""
+    lines = [f"{answer['name']} version {answer['version']}: {answer['reason']}", answer["folder"]]
+    if "tuning" in answer:
+        own = answer["tuning"]
+        options = ", ".join(f"{name}={value:.4g}" for name, value in own["options"].items())
+        before = own["validation_error_before"]
+        was = "failed" if before is None else f"{before:.1%}"
+        lines.append(
+            f"best of {own['trials']} trainings ({own['failed']} failed): {options}; error on validation "
+            f"{own['validation_error']:.1%}, with the options as given {was}"
+        )
+    return "\n".join(lines)
 
 
 def training_settings(

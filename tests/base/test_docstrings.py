@@ -15,7 +15,7 @@ PACKAGES = ("assets", "models", "pipelines", "simfoundry")
 HELP = "simfoundry/cli/entry.py simfoundry"  # the help of the program names the program
 NOUNS = ("between", "of", "per")  # "Set of ...", "Count per ...": no verb stands before these
 VERBS = """
-Accept Add Adjust Advance Allocate Anneal Answer Append Apply Ask Assign Assume Attach Balance Begin
+Accept Adapt Add Adjust Advance Allocate Anneal Answer Append Apply Ask Assign Assume Attach Balance Begin
 Bind Bound Bring Build Cache Calibrate Call Change Check Choose Clear Close Collect Combine Compare
 Compile Complete Compose Compute Connect Continue Convert Copy Correct Correlate Count Create Cut Decide
 Declare Decode Define Delete Derive Describe Detect Divide Do Double Draw Drop Elaborate Emit Empty
