@@ -21,8 +21,10 @@ from pipelines.programs import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_SIZES,
     SIZES,
+    WRITTEN,
     Generation,
     SuiteOptions,
+    fields_of_kernels,
 )
 from pipelines.programs.ast import AstOptions
 from pipelines.programs.dataflow import DataflowOptions
@@ -75,7 +77,11 @@ class Shard:
 def shards(configuration: Configuration) -> tuple[Shard, ...]:
     """Return every shard of a configuration, in order."""
     size = configuration.programs.shard
-    counts = {AST: configuration.ast.count, DATAFLOW: configuration.dataflow.count}
+    counts = {
+        AST: configuration.ast.count,
+        DATAFLOW: configuration.dataflow.count,
+        WRITTEN: len(fields_of_kernels()),
+    }
     parts: list[Shard] = []
     for suite in configuration.programs.suites:
         count = counts.get(suite, 0)
@@ -119,6 +125,8 @@ def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
     if shard.count is None:
         return options
     numbers = {"first": shard.first, "count": shard.count}
+    if shard.suite == WRITTEN:
+        return replace(options, written_first=shard.first, written_count=shard.count)
     if shard.suite == AST:
         return replace(options, ast=replace(options.ast, **numbers))
     return replace(options, dataflow=replace(options.dataflow, **numbers))

@@ -46,7 +46,6 @@ from pipelines.programs import data_sets, program_from_file
 from pipelines.schemas import DATA_KINDS, DRAWN, OK
 
 _BATCH_TOKENS = 16384
-_CYCLES_PLACE = TARGETS.index(CYCLES)
 
 
 class Environment(Protocol):
@@ -127,24 +126,26 @@ class _Question(NamedTuple):
 
 
 class _Profiled(NamedTuple):
-    """A triplet ({x, data}, y_w, y_l): the question, the counted and the predicted cycles."""
+    """A triplet ({x, data}, y_w, y_l): the question, the measured and the predicted value."""
 
     question: _Question
-    cycles: float
+    measured: float
     predicted: float
 
 
 class Calibrator:
     """A predictor that learns from profiles. The predictor's decoder is changed in place.
 
-    Attributes: reference: the frozen decoder of the static stage.
+    Attributes: reference: the frozen decoder of the static stage. target: that is learned.
     """
 
-    def __init__(self, predictor: NumericPredictor, options: CalibrationOptions) -> None:
-        self.predictor, self._options = predictor, options
+    def __init__(
+        self, predictor: NumericPredictor, options: CalibrationOptions, target: str = CYCLES
+    ) -> None:
+        self.predictor, self._options, self.target = predictor, options, target
         self.reference = deepcopy(predictor.network.decoder).requires_grad_(requires_grad=False)
         self._buffer: ReplayBuffer[_Profiled] = ReplayBuffer(options.window)
-        self._form = predictor.card.forms()[CYCLES]
+        self._form = predictor.card.forms()[target]
         self._generator = torch.Generator().manual_seed(options.seed)
         decoder = predictor.network.decoder.requires_grad_(requires_grad=True)
         self._optimizer = torch.optim.AdamW(decoder.parameters(), lr=options.learning_rate, weight_decay=0.0)
@@ -168,14 +169,14 @@ class Calibrator:
         memory, anchors = self._memory(questions, decoder)
         return self.predictor.decode(memory, anchors, [self._estimates(q) for q in questions], decoder)
 
-    def learn(self, questions: Sequence[_Question], cycles: Sequence[float]) -> list[float]:
-        """Add the preferences of profiled questions, of which there may be none, and update.
+    def learn(self, questions: Sequence[_Question], measured: Sequence[float]) -> list[float]:
+        """Add the preferences of measured questions, of which there may be none, and update.
 
         Returns: the loss of every update.
         """
         if questions:
-            predicted = [answers[CYCLES].value for answers in self.answers(questions)]
-            self._buffer.add(map(_Profiled, questions, cycles, predicted))
+            predicted = [answers[self.target].value for answers in self.answers(questions)]
+            self._buffer.add(map(_Profiled, questions, measured, predicted))
             self._anchor()
         known = self._preferences()
         return [self._update(known) for _ in range(self._options.updates)]
@@ -183,9 +184,9 @@ class Calibrator:
     def _anchor(self) -> None:
         """Fit the anchor to all profiles of the window."""
         card = self.predictor.card
-        if self._options.anchored and CYCLES in card.ratios:
+        if self._options.anchored and self.target == CYCLES and CYCLES in card.ratios:
             queries = [known.question.query for known in self._buffer]
-            cycles = [known.cycles for known in self._buffer]
+            cycles = [known.measured for known in self._buffer]
             anchor = fit_anchor(queries[0], [query.data for query in queries], cycles)
             self.predictor.card = card.model_copy(update={"anchor": anchor})
 
@@ -204,7 +205,7 @@ class Calibrator:
         loss = preference_loss(
             decoder,
             batch_of([known[n] for n in self._buffer.draw(options.minibatch, self._generator)]),
-            _CYCLES_PLACE,
+            TARGETS.index(self.target),
             beta=options.beta,
             supervised=options.supervised,
             keep=options.keep,
@@ -217,15 +218,14 @@ class Calibrator:
 
     def _preference(self, profiled: _Profiled, kept: Mapping[str, Answer]) -> Preference:
         question = profiled.question
-        form, scale = self._form, self.predictor.scale(CYCLES, self._estimates(question))
-        values = (profiled.cycles, profiled.predicted)
+        form, scale = self._form, self.predictor.scale(self.target, self._estimates(question))
+        values = (profiled.measured, profiled.predicted)
         answers = self._rows([classes_of(form, value / scale) for value in values])
-        others = [_classes(kept[t]) if t in kept and t != CYCLES else () for t in TARGETS]
+        others = [_classes(kept[t]) if t in kept and t != self.target else () for t in TARGETS]
         memory, anchors = self._memory([question], self.reference)
         with torch.no_grad():
-            known = answer_likelihoods(self.reference, memory, anchors, answers.unsqueeze(0), _CYCLES_PLACE)[
-                0
-            ]
+            place = TARGETS.index(self.target)
+            [known] = answer_likelihoods(self.reference, memory, anchors, answers.unsqueeze(0), place)
         return Preference(
             states=question.states,
             mask=question.mask,

@@ -131,7 +131,7 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
         return {}
     if level == "static":
         facts = _facts(query.source, query.top)
-        return _plain(features_of(replace(facts, loops=with_trips(facts.loops, query)), query))
+        return plain_features(features_of(replace(facts, loops=with_trips(facts.loops, query)), query))
     known = replace(query, data=json.dumps(query.scalars, sort_keys=True))
     if level == "hls":
         known = replace(known, inputs="{}")
@@ -141,7 +141,7 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
 @lru_cache(maxsize=64)
 def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> Mapping[str, float]:
     """Return the values of arrays change nothing, so repeated questions about a design compile it once."""
-    return _plain(compiled_features(query, dict(engine), level))
+    return plain_features(compiled_features(query, dict(engine), level))
 
 
 def question_loops(query: Query) -> tuple[LoopRow, ...]:
@@ -169,7 +169,7 @@ def _table_features(
     folder: Path, designs: Sequence[LabelledDesign], level: str
 ) -> Iterator[Mapping[str, float]]:
     if level in _COMPILED:
-        yield from map(_plain, table_features(folder, designs, level))
+        yield from map(plain_features, table_features(folder, designs, level))
         return
     for design in designs:
         try:
@@ -178,7 +178,7 @@ def _table_features(
             raise DatasetError(f"no features of design {design.design_id}: {error}") from error
 
 
-def _plain(features: Mapping[str, float]) -> dict[str, float]:
+def plain_features(features: Mapping[str, float]) -> dict[str, float]:
     """Return features without logarithms, with the digits of the program and the report."""
     plain: dict[str, float] = {}
     for name, value in features.items():

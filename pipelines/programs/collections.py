@@ -211,13 +211,22 @@ def left_out_kernels() -> frozenset[str]:
     return frozenset(name for name, field in fields_of_kernels().items() if field in FIELDS_LEFT_OUT)
 
 
-def collection_programs(folder: Path, *, suite: str, stage: str, sizes: Sequence[str]) -> list[ProgramRow]:
+def collection_programs(
+    folder: Path,
+    *,
+    suite: str,
+    stage: str,
+    sizes: Sequence[str],
+    first: int = 0,
+    count: int | None = None,
+) -> list[ProgramRow]:
     """Return the programs of a collection at those of some sizes that each has, else at its first one.
 
+    Args:    first, count: kernels in the order of their files; None for all from the first.
     Returns: a row per kernel and size; a kernel that breaks a rule has one rejected row with the reason.
     """
     rows: list[ProgramRow] = []
-    for path in kernel_files(folder):
+    for path in kernel_files(folder)[first : None if count is None else first + count]:
         try:
             rows += kernel_rows(path, suite=suite, stage=stage, sizes=sizes)
         except ProgramError as error:

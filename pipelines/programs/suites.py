@@ -58,6 +58,7 @@ class SuiteOptions:
         reject_degenerate: whether generated programs of `pipelines.programs.control` are rejected rows.
         polybench_sizes, polybench_types: of the suite polybench; machsuite and written have mini and small
             of these sizes.
+        written_first, written_count: kernels of the suite written, by number; None for all from the first.
     """
 
     sizes: tuple[str, ...]
@@ -68,6 +69,8 @@ class SuiteOptions:
     reject_degenerate: bool = False
     polybench_sizes: tuple[str, ...] = ("mini",)
     polybench_types: tuple[str, ...] = ("int", "float")
+    written_first: int = 0
+    written_count: int | None = None
 
 
 SuiteFunction = Callable[[SuiteOptions], list[ProgramRow]]
@@ -102,7 +105,12 @@ SUITE_PROGRAMS: Mapping[str, SuiteFunction] = {
     DATAFLOW: _dataflow,
     LLM: _llm,
     WRITTEN: lambda options: collection_programs(
-        WRITTEN_FOLDER, suite=WRITTEN, stage=WRITTEN, sizes=options.polybench_sizes
+        WRITTEN_FOLDER,
+        suite=WRITTEN,
+        stage=WRITTEN,
+        sizes=options.polybench_sizes,
+        first=options.written_first,
+        count=options.written_count,
     ),
     MACHSUITE_SUITE: lambda options: machsuite_suite(options.polybench_sizes),
     **{suite: _evaluation(suite) for suite in EVALUATION_SUITES},

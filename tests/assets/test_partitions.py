@@ -17,7 +17,8 @@ from assets.suites import (
     partitions,
     shard_named,
 )
-from pipelines.programs import Generation, SuiteOptions
+from pipelines.programs import WRITTEN, Generation, SuiteOptions
+from pipelines.programs.suites import SUITE_PROGRAMS
 
 OPTIONS = SuiteOptions(
     sizes=("small",), ast=Generation(count=7, seed=3), dataflow=Generation(count=3, seed=4)
@@ -41,6 +42,16 @@ def test_shards_have_every_number_once() -> None:
         assert given.seed == 3
         numbers += range(given.first, given.first + given.count)
     assert numbers == list(range(7))
+
+
+def test_shards_of_suite_written_have_every_kernel_once() -> None:
+    own = configuration("programs.suites=[written]", "programs.shard=100", "programs.polybench_sizes=[mini]")
+    names: list[str] = []
+    for partition in partitions(own):
+        shard = shard_named(partition, own)
+        names += [row.name for row in SUITE_PROGRAMS[WRITTEN](options_of_shard(OPTIONS, shard))]
+    assert partitions(own) == ("written-000", "written-001", "written-002")
+    assert names == [row.name for row in SUITE_PROGRAMS[WRITTEN](OPTIONS)]
 
 
 def test_a_whole_suite_keeps_its_options() -> None:

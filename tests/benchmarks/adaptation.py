@@ -11,29 +11,48 @@ over draws of the median absolute percentage error, with its range.
 logarithm of the ratio on the logarithms of all answers, `process` a Gaussian process on them (Rasmussen and
 Williams 2006, sections 2.2 and 5.4). `trees` are small boosted trees for the ratio on the features of the
 design. `chosen` is what `simfoundry adapt` does.
+
+With `--language-model` the decoder of `numeric-lm-hls` learns the labels, too: `LM` answers as it ships,
+`DPO` learns by preferences alone (LLMulator, section 5.1 and equation 2) with a replay buffer of all labels,
+`fine-tuned` by the cross-entropy of the labels, `both` by their sum as `simfoundry calibrate` does. The
+answers to other targets are kept. Every method is judged on the same `--judged` designs.
+
+    python -m tests.benchmarks.adaptation --language-model --judged 150 [--draws 2] [--record]
+    python -m tests.benchmarks.adaptation --designs FILE --kernels FILE [--record]
+
+With `--designs` the other tool is that of a database of Merlin and Vitis: latency, LUTs and flip-flops of the
+tool with the most rows, asked of `lightgbm-static`. A third of the kernels, drawn anew each time, is judged,
+and labels are drawn from the others, one of each kernel in turn.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from assets.figures import Figure
+from models.calibration_options import CalibrationOptions
 from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm.adaptation import METHODS as ADAPTATIONS
 from models.lightgbm.adaptation import chosen_method
-from models.lightgbm.trees import TreePredictor
+from models.lightgbm.trees import TreePredictor, training_features
+from models.numeric_lm.data import plain_features
 from models.scheduled import table_features
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
 from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.vendor_predictors import NAMES as VENDOR_NAMES
+from tests.benchmarks.vendor_predictors import Vendor
 
 Matrix = NDArray[np.float64]
 TOOLS = (
@@ -43,6 +62,8 @@ TOOLS = (
     ("osu035", "delay_ns", "delay_ns"),
 )
 """Library of the other tool's labels, their column, and the target whose answer is adapted."""
+MOST_OF_A_KERNEL = 30
+"""Vendor's designs of a kernel that are asked about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +150,150 @@ def _kernel(one: Matrix, other: Matrix, scale: float, height: float) -> Matrix:
     return height**2 * np.exp(-0.5 * distances / (scale**2 * one.shape[1]))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Designs that were asked about.
+
+    Attributes:
+        answers: logarithms (designs, targets). features: (designs, features). targets: names of the columns.
+        groups: program of each design. judged: groups that are never learned from; None to draw a third.
+    """
+
+    designs: Sequence[LabelledDesign]
+    answers: Matrix
+    features: Matrix
+    targets: Sequence[str]
+    groups: NDArray[np.str_]
+    judged: frozenset[str] | None
+
+
+def asked_of(
+    model: str, folder: Path, designs: Sequence[LabelledDesign], judged: frozenset[str] | None
+) -> Asked:
+    """Ask shipped trees about designs of a folder of tables."""
+    spec = predictor_named(model)
+    predictor: TreePredictor = spec.load(spec.shipped_folder)
+    rows = training_features(folder, designs, predictor.level, predictor.engine)
+    features = np.array([[row[name] for name in predictor.names] for row in rows])
+    return Asked(
+        designs=designs,
+        answers=np.log(predictor.predict_matrix(features)),
+        features=features,
+        targets=predictor.targets,
+        groups=np.array([design.group for design in designs]),
+        judged=judged,
+    )
+
+
+def drawn(asked: Asked, known: NDArray[np.bool_], count: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the places of labels to learn from, of each group in turn, and of those that are judged."""
+    generator = np.random.default_rng(seed)
+    names = np.unique(asked.groups[known])
+    judged = asked.judged
+    if judged is None:
+        judged = frozenset(generator.permutation(names)[: max(1, len(names) // 3)].tolist())
+    is_judged = np.isin(asked.groups, list(judged))
+    pool = np.flatnonzero(known & ~is_judged)
+    turns: dict[str, list[int]] = {}
+    for place in generator.permutation(pool).tolist():
+        turns.setdefault(asked.groups[place], []).append(place)
+    order = sorted((turn, n) for n, own in enumerate(turns.values()) for turn in range(len(own)))
+    lists = list(turns.values())
+    chosen = [lists[n][turn] for turn, n in order[:count]]
+    return np.array(chosen), np.flatnonzero(known & is_judged)
+
+
+CALIBRATION = CalibrationOptions(updates=100, anchored=False)
+LM_METHODS: Mapping[str, CalibrationOptions | None] = {
+    "LM": None,
+    "DPO": replace(CALIBRATION, supervised=0.0),
+    "fine-tuned": replace(CALIBRATION, beta=1e-9),
+    "both": CALIBRATION,
+}
+"""Options of a calibration by method; None for the model as it ships."""
+
+
+def lm_errors(
+    release: Path, asked: Asked, actual: Matrix, target: str, learned: NDArray[Any], held: NDArray[Any]
+) -> dict[str, float]:
+    """Return the median error of the language model by method, on the places `held`."""
+    from models.numeric_lm.calibration import Calibrator
+
+    places = [*learned.tolist(), *held.tolist()]
+    rows = list(table_features(release, [asked.designs[n] for n in places], "hls"))
+    spec = predictor_named("numeric-lm-hls")
+    errors: dict[str, float] = {}
+    for name, options in LM_METHODS.items():
+        predictor = spec.load(spec.shipped_folder)
+        calibrator = Calibrator(predictor, options or CALIBRATION, target)
+        queries = [asked.designs[n].query for n in places]
+        questions = [
+            calibrator.encode([query], plain_features(row))[0]
+            for query, row in zip(queries, rows, strict=True)
+        ]
+        values = np.exp(actual[places]).tolist()
+        if options is not None:
+            calibrator.learn(questions[: len(learned)], values[: len(learned)])
+        answers = calibrator.answers(questions[len(learned) :])
+        ratios = [own[target].value / v for own, v in zip(answers, values[len(learned) :], strict=True)]
+        errors[name] = float(np.median(np.abs(np.array(ratios) - 1.0)))
+    return errors
+
+
 def labels_of(release: Path, designs: Sequence[LabelledDesign], library: str, column: str) -> Matrix:
     """Return the logarithms of the labels of a library, NaN for none: (designs,)."""
     rows = scan_table(release, table_spec("labels")).filter(pl.col("status") == OK)
     known = dict(rows.filter(liberty=library).select("design_id", column).collect().iter_rows())
     return np.log([float(known.get(design.design_id) or np.nan) for design in designs])
+
+
+def measured(
+    asked: Asked,
+    actual: Matrix,
+    target: str,
+    *,
+    count: int,
+    draws: int,
+    judged: int | None = None,
+    release: Path | None = None,
+) -> dict[str, str]:
+    """Return the cells of a row. judged: most designs that are judged. release: of the language model."""
+    base = asked.answers[:, asked.targets.index(target)]
+    residuals = actual - base
+    medians: dict[str, list[float]] = {}
+    for draw in range(draws):
+        places, held = drawn(asked, np.isfinite(actual), count, draw)
+        held = np.random.default_rng(draw).permutation(held)[:judged]
+        labels = Labels(
+            answers=asked.answers[places], features=asked.features[places], residuals=residuals[places]
+        )
+        for name, method in METHODS.items():
+            corrected = method(labels)(asked.answers[held], asked.features[held])
+            errors = np.abs(np.exp(corrected - residuals[held]) - 1.0)
+            medians.setdefault(name, []).append(float(np.median(errors)))
+        if release is not None:
+            for name, error in lm_errors(release, asked, actual, target, places, held).items():
+                medians.setdefault(name, []).append(error)
+    return {n: f"{np.mean(v):.1%} [{min(v):.1%}, {max(v):.1%}]" for n, v in medians.items()}
+
+
+def vendor_labels(designs: Path, kernels: Path, folder: Path) -> tuple[Asked, dict[str, Matrix]]:
+    """Return the rows of the tool that has the most, asked of `lightgbm-static`, and its labels by target."""
+    vendor = Vendor(designs, kernels)
+    written = vendor.write(folder, dict.fromkeys(vendor.rows, "train") | {next(iter(vendor.rows)): "test"})
+    tool = Counter(row.tool for row in vendor.rows.values()).most_common(1)[0][0]
+    known = load_labelled_designs(written, Selection(split="apart"))
+    chosen = [design for design in known if vendor.rows[design.design_id].tool == tool]
+    counts: Counter[str] = Counter()
+    few: list[LabelledDesign] = []
+    for n in np.random.default_rng(0).permutation(len(chosen)).tolist():
+        counts[chosen[n].group] += 1
+        few += [chosen[n]] if counts[chosen[n].group] <= MOST_OF_A_KERNEL else []
+    asked = asked_of("lightgbm-static", written, few, None)
+    targets = ("latency_cycles", "area_um2", "flip_flop_count")
+    labels = {t: np.log([design.labels.get(t, np.nan) for design in few]) for t in targets}
+    print(f"{tool}: {len(few)} designs of {len(counts)} kernels\n")
+    return asked, labels
 
 
 def main() -> None:
@@ -143,43 +303,43 @@ def main() -> None:
     parser.add_argument("--split", default="by_kernel_v2")
     parser.add_argument("--counts", default="4,16,64")
     parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--language-model", action="store_true")
+    parser.add_argument("--judged", type=int)
+    parser.add_argument("--designs", type=Path)
+    parser.add_argument("--kernels", type=Path)
     add_record_option(parser)
-    asked = parser.parse_args()
-    designs = load_labelled_designs(asked.release, Selection(split=asked.split))
-    spec = predictor_named("lightgbm-hls")
-    predictor: TreePredictor = spec.load(spec.shipped_folder)
-    rows = table_features(asked.release, designs, "hls")
-    features = np.array([[row[name] for name in predictor.names] for row in rows])
-    answers = np.log(predictor.predict_matrix(features))
-    judged = np.array([design.part in ("test", "evaluation") for design in designs])
-    groups = np.array([design.group for design in designs])
+    given = parser.parse_args()
     print_machine()
-    print_header("labels of", "target", "count", *METHODS)
-    for library, column, target in TOOLS:
-        actual = labels_of(asked.release, designs, library, column)
-        base = answers[:, predictor.targets.index(target)]
-        residuals = actual - base
-        pool, held = (
-            np.flatnonzero(np.isfinite(actual) & ~judged),
-            np.flatnonzero(np.isfinite(actual) & judged),
-        )
-        for count in map(int, split_names(asked.counts)):
-            medians: dict[str, list[float]] = {name: [] for name in METHODS}
-            for draw in range(asked.draws):
-                generator = np.random.default_rng(draw)
-                own = generator.permutation(np.unique(groups[pool]))[:count]
-                places = np.array([generator.choice(pool[groups[pool] == group]) for group in own])
-                labels = Labels(
-                    answers=answers[places], features=features[places], residuals=residuals[places]
+    with TemporaryDirectory() as scratch:
+        rows: list[tuple[str, str, str, Asked, Matrix]] = []
+        if given.designs is not None:
+            asked, labels = vendor_labels(given.designs, given.kernels, Path(scratch))
+            rows += [("Vitis", VENDOR_NAMES[t], t, asked, own) for t, own in labels.items()]
+        else:
+            designs = load_labelled_designs(given.release, Selection(split=given.split))
+            judged = frozenset(d.group for d in designs if d.part in ("test", "evaluation"))
+            asked = asked_of("lightgbm-hls", given.release, designs, judged)
+            for library, column, target in TOOLS:
+                rows.append(
+                    (library, column, target, asked, labels_of(given.release, designs, library, column))
                 )
-                for name, method in METHODS.items():
-                    corrected = method(labels)(answers[held], features[held])
-                    errors = np.abs(np.exp(corrected - residuals[held]) - 1.0)
-                    medians[name].append(float(np.median(errors)))
-            cells = {n: f"{np.mean(v):.1%} [{min(v):.1%}, {max(v):.1%}]" for n, v in medians.items()}
-            print_row(library, column, count, *cells.values())
-            if asked.record:
-                record_row(f"{library}, {column}, {count} labels, median error", cells)
+        more = LM_METHODS if given.language_model else ()
+        print_header("labels of", "target", "count", *METHODS, *more)
+        for tool, column, target, asked, actual in rows:
+            for count in map(int, split_names(given.counts)):
+                cells = measured(
+                    asked,
+                    actual,
+                    target,
+                    count=count,
+                    draws=given.draws,
+                    judged=given.judged,
+                    release=given.release if given.language_model else None,
+                )
+                print_row(tool, column, count, *cells.values())
+                if given.record:
+                    name = "language model and trees: " if given.language_model else ""
+                    record_row(f"{name}{tool}, {column}, {count} labels, median error", cells)
 
 
 def record_row(figure: str, cells: Mapping[str, str]) -> None:
