@@ -21,7 +21,7 @@ answers to other targets are kept. Every method is judged on the same `--judged`
     python -m tests.benchmarks.adaptation --designs FILE --kernels FILE [--record]
 
 With `--designs` the other tool is that of a database of Merlin and Vitis: latency, LUTs and flip-flops of the
-tool with the most rows, asked of `lightgbm-static`. A third of the kernels, drawn anew each time, is judged,
+tool with the most rows, asked of `lightgbm-text`. A third of the kernels, drawn anew each time, is judged,
 and labels are drawn from the others, one of each kernel in turn.
 """
 
@@ -50,6 +50,7 @@ from models.numeric_lm.data import plain_features
 from models.scheduled import table_features
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
+from tests.benchmarks.pragma_gnn import FAMILIES
 from tests.benchmarks.recording import add_record_option, record
 from tests.benchmarks.vendor_predictors import NAMES as VENDOR_NAMES
 from tests.benchmarks.vendor_predictors import Vendor
@@ -62,7 +63,7 @@ TOOLS = (
     ("osu035", "delay_ns", "delay_ns"),
 )
 """Library of the other tool's labels, their column, and the target whose answer is adapted."""
-MOST_OF_A_KERNEL = 30
+MOST_OF_A_KERNEL = 20
 """Vendor's designs of a kernel that are asked about."""
 
 
@@ -107,7 +108,7 @@ def process_correction(labels: Labels) -> Correction:
     """Return a Gaussian process around the median residual, of the highest likelihood times a prior."""
     middle, deviation = _standard(labels.answers)
     own, constant = (labels.answers - middle) / deviation, float(np.median(labels.residuals))
-    best: tuple[float, Matrix, float, float] | None = None
+    best: tuple[float, NDArray[Any], float, float] | None = None
     for scale in (0.5, 1.0, 2.0, 4.0, 8.0):
         for height in (0.1, 0.3, 1.0):
             for noise in (0.02, 0.05, 0.1, 0.2, 0.4):
@@ -196,7 +197,7 @@ def drawn(asked: Asked, known: NDArray[np.bool_], count: int, seed: int) -> tupl
     pool = np.flatnonzero(known & ~is_judged)
     turns: dict[str, list[int]] = {}
     for place in generator.permutation(pool).tolist():
-        turns.setdefault(asked.groups[place], []).append(place)
+        turns.setdefault(str(asked.groups[place]), []).append(place)
     order = sorted((turn, n) for n, own in enumerate(turns.values()) for turn in range(len(own)))
     lists = list(turns.values())
     chosen = [lists[n][turn] for turn, n in order[:count]]
@@ -278,18 +279,23 @@ def measured(
 
 
 def vendor_labels(designs: Path, kernels: Path, folder: Path) -> tuple[Asked, dict[str, Matrix]]:
-    """Return the rows of the tool that has the most, asked of `lightgbm-static`, and its labels by target."""
+    """Return the rows of the tool that has the most, asked of `lightgbm-text`, and its labels by target."""
     vendor = Vendor(designs, kernels)
-    written = vendor.write(folder, dict.fromkeys(vendor.rows, "train") | {next(iter(vendor.rows)): "test"})
+    first = next(iter(vendor.rows.values())).kernel  # tables have a test part
+    parts = {name: "test" if row.kernel == first else "train" for name, row in vendor.rows.items()}
+    written = vendor.write(folder, parts)
     tool = Counter(row.tool for row in vendor.rows.values()).most_common(1)[0][0]
     known = load_labelled_designs(written, Selection(split="apart"))
     chosen = [design for design in known if vendor.rows[design.design_id].tool == tool]
     counts: Counter[str] = Counter()
     few: list[LabelledDesign] = []
     for n in np.random.default_rng(0).permutation(len(chosen)).tolist():
-        counts[chosen[n].group] += 1
-        few += [chosen[n]] if counts[chosen[n].group] <= MOST_OF_A_KERNEL else []
-    asked = asked_of("lightgbm-static", written, few, None)
+        kernel = vendor.rows[chosen[n].design_id].kernel
+        counts[kernel] += 1
+        if counts[kernel] <= MOST_OF_A_KERNEL:
+            query = replace(chosen[n].query, memory_read_delay_cycles=2, memory_write_delay_cycles=2)
+            few.append(replace(chosen[n], group=FAMILIES.get(kernel, kernel), query=query))
+    asked = asked_of("lightgbm-text", written, few, None)
     targets = ("latency_cycles", "area_um2", "flip_flop_count")
     labels = {t: np.log([design.labels.get(t, np.nan) for design in few]) for t in targets}
     print(f"{tool}: {len(few)} designs of {len(counts)} kernels\n")
@@ -324,6 +330,8 @@ def main() -> None:
                     (library, column, target, asked, labels_of(given.release, designs, library, column))
                 )
         more = LM_METHODS if given.language_model else ()
+        options = f" --language-model --judged {given.judged} --draws {given.draws}" if more else ""
+        options = " --designs FILE --kernels FILE" if given.designs is not None else options
         print_header("labels of", "target", "count", *METHODS, *more)
         for tool, column, target, asked, actual in rows:
             for count in map(int, split_names(given.counts)):
@@ -339,17 +347,17 @@ def main() -> None:
                 print_row(tool, column, count, *cells.values())
                 if given.record:
                     name = "language model and trees: " if given.language_model else ""
-                    record_row(f"{name}{tool}, {column}, {count} labels, median error", cells)
+                    record_row(f"{name}{tool}, {column}, {count} labels, median error", cells, options)
 
 
-def record_row(figure: str, cells: Mapping[str, str]) -> None:
-    """Record the cells of one row."""
+def record_row(figure: str, cells: Mapping[str, str], options: str) -> None:
+    """Record the cells of one row. options: of the command."""
     new = Figure(
         area="predictor",
         section="Adaptation to another tool",
         figure=figure,
         value="",
-        command="python -m tests.benchmarks.adaptation",
+        command=f"python -m tests.benchmarks.adaptation{options}",
         commit="",
         engines={"hls": "", "knowledge": "", "lightgbm": ""},
         machine="",
