@@ -40,8 +40,9 @@ check: setup tested ## set up, then lint, format, types, import contracts, tests
 
 setup: system venv ## everything a fresh Debian or Ubuntu needs
 
-tested: ## what the tests alone need: a network simulator to compare with, a browser, a database server
+tested: venv ## what the tests alone need: a network simulator to compare with, a browser, a database server, a language model
 	@SYSTEM='$(SYSTEM)' setup/system.sh libns3-dev chromium postgresql
+	@setup/language_model.sh
 
 system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
 	@SYSTEM='$(SYSTEM)' setup/system.sh

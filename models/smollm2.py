@@ -10,8 +10,10 @@ import hashlib
 import importlib
 import importlib.util
 import io
+import json
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass, field
@@ -19,6 +21,8 @@ from itertools import takewhile
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
+
+from filelock import FileLock
 
 from models.program_lm import EditOptions
 from models.program_lm.symbols import SourceError
@@ -306,6 +310,53 @@ def open_model() -> SmolModel:
     return SmolModel(tokenizer=tokenizer, network=network.eval())
 
 
+def model_folder() -> Path:
+    """Return the installed model as a folder of Hugging Face's layout, which the first call writes.
+
+    Weights have 16 bits there; those of the file have 4 and a factor of 16 bits.
+
+    Raises: ProgramError: it is not installed, its file is another one, or the folder cannot be written.
+    """
+    folder = INSTALLED_FOLDER / NAME
+    if folder.is_dir():
+        return folder
+    model = open_model()
+    try:
+        with (
+            FileLock(INSTALLED_FOLDER / f"{NAME}.lock"),
+            tempfile.TemporaryDirectory(dir=INSTALLED_FOLDER) as new,
+        ):
+            if not folder.is_dir():
+                written = Path(new) / NAME
+                _write_folder(model, written)
+                written.rename(folder)
+    except OSError as error:
+        raise ProgramError(f"cannot write {folder}: {error.strerror or error}") from error
+    return folder
+
+
+def _write_folder(model: SmolModel, folder: Path) -> None:
+    """Write tensors, configuration and tokenizer of an opened model; transformers itself saves no GGUF."""
+    from safetensors.torch import save_file
+
+    folder.mkdir()
+    state = model.network.state_dict()
+    shared = {"lm_head.weight"} if model.network.config.tie_word_embeddings else set[str]()
+    tensors = {name: value.half().contiguous() for name, value in state.items() if name not in shared}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    configuration = model.network.config.to_dict()
+    configuration.pop("quantization_config", None)
+    text = json.dumps({**configuration, "dtype": "float16"}, indent=1, sort_keys=True)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    model.tokenizer.save_pretrained(folder)
+
+
+def add_installed_folder() -> None:
+    """Let Python find what `make LM=1 setup` installed, behind the packages of the lock."""
+    if INSTALLED_FOLDER.is_dir() and str(INSTALLED_FOLDER) not in sys.path:
+        sys.path.append(str(INSTALLED_FOLDER))
+
+
 def untrained_model(model: SmolModel, *, seed: int) -> SmolModel:
     """Return a model of the same architecture and tokens with random weights."""
     torch = importlib.import_module("torch")
@@ -317,8 +368,7 @@ def untrained_model(model: SmolModel, *, seed: int) -> SmolModel:
 
 def _library() -> Any:
     """Return the module transformers. Raises: ProgramError: something is not installed."""
-    if INSTALLED_FOLDER.is_dir() and str(INSTALLED_FOLDER) not in sys.path:
-        sys.path.append(str(INSTALLED_FOLDER))
+    add_installed_folder()
     for name in ("transformers", "gguf", "accelerate", PACKAGE):
         if not _is_installed(name):
             raise ProgramError(f"package {name.replace('_', '-')} is not installed: run make LM=1 setup")

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 BASES = (2, 10, 16)
 ANSWERS = ("digits", "scientific")
-_VERSION = "2"
+_VERSION = "3"
 """Raised by hand when the same tables, options and seed would train another network."""
-_STACKED_VERSION = "3"
+_STACKED_VERSION = "4"
 """The same at levels text and static."""
 
 
@@ -42,8 +42,10 @@ class TrainOptions(LabelOptions):
         program: text of the program in the prompt; at level text it is always there.
         features: the level's features in the prompt; without them level hls gives the estimates alone.
         vocabulary: tokens of the byte-level BPE.
-        backbone: compact, or a folder of a causal language model in Hugging Face's layout.
-        lora_rank: of the adapters of such a model.
+        backbone: compact, smollm2 (installed by `make LM=1 setup`), or a folder of a causal language model in
+            Hugging Face's layout.
+        lora_rank: of the adapters of such a model; 0 leaves it as it is, encodes each block alone and keeps
+            its states beside the folder.
         width, layers, heads: of the compact encoder. decoder_width, decoder_layers: of the decoder of digits.
         dropout: share of activations silenced in training.
         learning_rate: highest one of the cycle. weight_decay: of AdamW.
@@ -69,7 +71,7 @@ class TrainOptions(LabelOptions):
     features: bool = True
     vocabulary: Annotated[int, Range("at least 300", lambda value: value >= 300)] = 1024
     backbone: str = "compact"
-    lora_rank: Count = 8
+    lora_rank: Annotated[int, Range("at least 0", lambda value: value >= 0)] = 8
     width: int = 128
     layers: Count = 3
     heads: int = 4

@@ -23,9 +23,15 @@ from models.base import PredictorError
 from models.folder_lm import check_folder, file_hash
 from models.numeric_lm.network import MagnitudeEmbedding, PromptBatch, prompt_mask
 from models.numeric_lm.tokens import PromptTokenizer
+from models.smollm2 import add_installed_folder, model_folder
+from pipelines.base.files import plain_json, read_bounded
 from pipelines.programs import ProgramError
 
-_TOKENIZER = "tokenizer.json"
+TOKENIZER, CONFIGURATION = "tokenizer.json", "config.json"
+MOST_WIDTH = 1 << 16
+_JSON_BYTES = 1 << 24
+SMOLLM2 = "smollm2"
+"""Option `backbone` of the model that `make LM=1 setup` installs."""
 EXTRA = "pip install 'simfoundry[folder]'"
 
 
@@ -64,12 +70,25 @@ class FolderBackbone(nn.Module):
         return answer.last_hidden_state
 
 
+def backbone_folder(backbone: str) -> str:
+    """Return the folder of a back-bone by its option: SMOLLM2 is the installed model.
+
+    Raises: PredictorError: it is not installed.
+    """
+    if backbone != SMOLLM2:
+        return backbone
+    try:
+        return str(model_folder())
+    except ProgramError as error:
+        raise PredictorError(str(error)) from error
+
+
 def folder_tokenizer(folder: str, *, isolates: bool) -> PromptTokenizer:
     """Return the vocabulary of a folder.
 
     Raises: PredictorError: it has none.
     """
-    path = Path(folder) / _TOKENIZER
+    path = Path(folder) / TOKENIZER
     try:
         return PromptTokenizer(Tokenizer.from_file(str(path)), isolates=isolates)
     except Exception as error:  # the library raises Exception itself
@@ -92,18 +111,52 @@ def folder_digest(folder: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def _open(folder: Path, rank: int, dropout: float) -> Any:
+def read_width(folder: Path) -> int:
+    """Return the width of the states of a folder's model.
+
+    Raises: PredictorError: its configuration has none.
+    """
+    content = read_bounded(
+        folder / CONFIGURATION, what="configuration", most_bytes=_JSON_BYTES, error=PredictorError
+    )
     try:
-        transformers, peft = (importlib.import_module(name) for name in ("transformers", "peft"))
+        known: Any = plain_json(content.decode("utf-8"))
+        width = known["hidden_size"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PredictorError(f"no hidden_size in {folder / CONFIGURATION}") from error
+    if not isinstance(width, int) or isinstance(width, bool) or not 0 < width <= MOST_WIDTH:
+        raise PredictorError(
+            f"hidden_size {width!r:.40} in {folder / CONFIGURATION}; accepted: 1 .. {MOST_WIDTH}"
+        )
+    return width
+
+
+def open_network(folder: Path) -> Any:
+    """Open the layers of a folder's model, without the head, in 32 bits per weight.
+
+    Raises: PredictorError: transformers is not installed, or the folder cannot be opened.
+    """
+    add_installed_folder()
+    try:
+        transformers = importlib.import_module("transformers")
     except ImportError as error:
         raise PredictorError(f"not installed: {error.name}; install the extra: {EXTRA}") from error
+    transformers.utils.logging.disable_progress_bar()
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, use_safetensors=True, trust_remote_code=False, local_files_only=True
+            folder, use_safetensors=True, trust_remote_code=False, local_files_only=True, dtype=torch.float32
         )
     except (OSError, ValueError) as error:
         raise PredictorError(f"cannot open the model: {folder} ({str(error)[:200]})") from error
+    return model.base_model
+
+
+def _open(folder: Path, rank: int, dropout: float) -> Any:
+    try:
+        peft = importlib.import_module("peft")
+    except ImportError as error:
+        raise PredictorError(f"not installed: {error.name}; install the extra: {EXTRA}") from error
     adapters = peft.LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=dropout, target_modules="all-linear")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
-        return peft.get_peft_model(model.base_model, adapters).base_model.model
+        return peft.get_peft_model(open_network(folder), adapters).base_model.model

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
 from models.numeric_lm.answers import METRICS, TARGETS, AnswerForm, forms_of
 from models.numeric_lm.block_cache import BlockCache
-from models.numeric_lm.data import CYCLES, estimates_of, question_features, question_loops
+from models.numeric_lm.data import CYCLES, estimates_of, question_features
 from models.numeric_lm.intervals import widened
 from models.numeric_lm.network import (
     CompactBackbone,
@@ -33,7 +34,6 @@ from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEnco
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.base.identity import canonical_json
-from pipelines.schemas import LoopRow
 
 PROMPT_FORMAT = 3
 """Raised when prompts of the same questions change; earlier weights are refused."""
@@ -55,7 +55,7 @@ class Card(BaseModel):
         widths: of the conformal intervals by target, see `intervals.conformal_widths`; 0 where it is absent.
         anchor: of a calibrated model: the estimate of the cycles of one design.
         trees: those whose estimates are answered the ratio to, without their arrays; None for none.
-        backbone: compact, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
+        backbone: compact, smollm2, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -108,15 +108,7 @@ def build_network(card: Card, vocabulary: int) -> NumericNetwork:
             vocabulary, card.width, card.layers, card.heads, card.dropout, card.magnitudes
         )
     else:
-        from models.numeric_lm.folder_backbone import FolderBackbone
-
-        backbone = FolderBackbone(
-            card.backbone,
-            digest=card.backbone_digest,
-            rank=card.lora_rank,
-            dropout=card.dropout,
-            magnitudes=card.magnitudes,
-        )
+        backbone = _folder_backbone(card)
     decoder = DigitDecoder(
         list(card.forms().values()),
         int(backbone.width),  # pyright: ignore[reportArgumentType]
@@ -126,6 +118,19 @@ def build_network(card: Card, vocabulary: int) -> NumericNetwork:
         dropout=card.dropout,
     )
     return NumericNetwork(backbone, decoder)
+
+
+def _folder_backbone(card: Card) -> nn.Module:
+    """Return a language model in a folder, with adapters or, at rank 0, as it is."""
+    from models.numeric_lm.folder_backbone import FolderBackbone, backbone_folder
+
+    folder = backbone_folder(card.backbone)
+    known: dict[str, Any] = {"digest": card.backbone_digest, "magnitudes": card.magnitudes}
+    if card.lora_rank:
+        return FolderBackbone(folder, rank=card.lora_rank, dropout=card.dropout, **known)
+    from models.numeric_lm.frozen_backbone import FrozenBackbone
+
+    return FrozenBackbone(folder, kept=Path(f"{folder}.states"), **known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,16 +203,13 @@ class NumericPredictor(LabelPredictor):
         features = question_features(query, self.card.level, self.card.engine)
         return self.encode(query, features), features
 
-    def encode(
-        self, query: Query, features: Mapping[str, float], loops: Sequence[LoopRow] | None = None
-    ) -> EncodedPrompt:
-        """Return the prompt of a question. loops: of its program, when they are there.
+    def encode(self, query: Query, features: Mapping[str, float]) -> EncodedPrompt:
+        """Return the prompt of a question.
 
         Raises: ValueError: the source, the directives or the data cannot be read.
         """
         blocks = blocks_of(
             query,
-            question_loops(query) if loops is None else loops,
             features=features if self.card.features else {},
             liberty=self.card.liberty,
             program=self.card.program,

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.canonical import canonical_query
 from models.labelled import Query
+from models.numeric_lm.data import question_loops
 from models.numeric_lm.tokens import PromptTokenizer, Tokens
 from pipelines.dataset.records import data_text, operator_classes, source_prompt
-from pipelines.schemas import LoopRow
 
 MOST_TOKENS = 16384
 """Tokens of a prompt; the longest of the evaluation has some 4,500."""
@@ -75,23 +76,20 @@ class EncodedPrompt:
 
 
 def blocks_of(
-    query: Query,
-    loops: Sequence[LoopRow],
-    *,
-    features: Mapping[str, float],
-    liberty: str,
-    program: bool = True,
+    query: Query, *, features: Mapping[str, float], liberty: str, program: bool = True
 ) -> tuple[Block, ...]:
     """Return the prompt of a question.
 
-    Args:   loops: of the program. features: of the level; zeros are left out. program: with the text of the
-            program. liberty: cell library.
+    Args:   features: of the level; zeros are left out. program: with the text of the program, made canonical.
+            liberty: cell library.
     Raises: ValueError: the source, the directives or the data cannot be read.
     """
+    if program:
+        query = _canonical(query)
     prompt = source_prompt(
         query.source,
         query.top,
-        loops,
+        question_loops(query),
         directives=query.directives,
         dynamic=_classes(query.source, query.top) if program else {},
         params={
@@ -121,6 +119,7 @@ def blocks_of(
 
 
 _classes = lru_cache(maxsize=4096)(operator_classes)
+_canonical = lru_cache(maxsize=1024)(canonical_query)
 
 
 def number_text(value: float) -> str:

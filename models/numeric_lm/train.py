@@ -161,7 +161,6 @@ def _blocks(example: Example, data: LevelData, options: TrainOptions) -> tuple[B
     try:
         return blocks_of(
             example.query,
-            example.design.loops,
             features=example.features if options.features else {},
             liberty=data.liberty,
             program=options.program,
@@ -175,9 +174,9 @@ def _tokenizer(
 ) -> PromptTokenizer:
     """Return a vocabulary of the training part, or that of a folder."""
     if options.backbone != "compact":
-        from models.numeric_lm.folder_backbone import folder_tokenizer
+        from models.numeric_lm.folder_backbone import backbone_folder, folder_tokenizer
 
-        return folder_tokenizer(options.backbone, isolates=options.isolated)
+        return folder_tokenizer(backbone_folder(options.backbone), isolates=options.isolated)
     pairs = zip(examples, blocks, strict=True)
     texts = {block.text for example, own in pairs if example.design.part == "train" for block in own}
     names = sorted({name for example in examples for name in example.features})
@@ -198,9 +197,9 @@ def _card(
     columns = {name: [example.features.get(name, 0.0) for example in learned] for name in names}
     digest = ""
     if options.backbone != "compact":
-        from models.numeric_lm.folder_backbone import folder_digest
+        from models.numeric_lm.folder_backbone import backbone_folder, folder_digest
 
-        digest = folder_digest(options.backbone)
+        digest = folder_digest(backbone_folder(options.backbone))
     return Card(
         level=level,
         targets=targets,
@@ -372,9 +371,7 @@ class _Fit(Training[NumericNetwork]):
 
 def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> list[tuple[Example, Judged]]:
     """Return the answers of a trained predictor to examples of its level, with their labels."""
-    prompts = [
-        predictor.encode(example.query, example.features, example.design.loops) for example in examples
-    ]
+    prompts = [predictor.encode(example.query, example.features) for example in examples]
     starts = [predictor.starts(example.features, example.query) for example in examples]
     return _judged(examples, predictor.answer_prompts(prompts, starts))
 

@@ -378,7 +378,7 @@ def think(trainer: Trainer) -> dict[str, Errors]:
     thoughts: NumericPredictor = thinker.spec.load(thinker.train("estimates").folder)
     known = load_examples([trainer.tables], trainer.spec.options(**trainer.settings), "hls")
     examples = [e for e in known.examples if e.is_drawn and e.design.part in ("test", "evaluation")]
-    prompts = [thoughts.encode(e.query, {}, e.design.loops) for e in examples]
+    prompts = [thoughts.encode(e.query, {}) for e in examples]
     thought = [
         {ESTIMATE_FEATURES[target]: answer.value for target, answer in own.items()}
         for own in thoughts.answer_prompts(prompts, [{} for _ in prompts])

@@ -29,9 +29,8 @@ from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder,
 from models.numeric_lm.search import search
 from models.numeric_lm.tokens import train_tokenizer
 from pipelines.c import read_interface
-from pipelines.dataset.features import extract_loops
 from pipelines.dataset.records import operator_classes, summarise_data
-from pipelines.programs import draw_data, program_from_file
+from pipelines.programs import draw_data
 from pipelines.schemas import ProgramRow, read_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_row
 
@@ -88,8 +87,7 @@ def _blocks(program: ProgramRow) -> tuple[Block, ...]:
         clock_period_ns=10.0,
         data=summarise_data(draw_data(read_interface(program.source, program.top), program.inputs, seed=0)),
     )
-    row = program_from_file(Path("program.c"), top=program.top, source=program.source)
-    return blocks_of(query, extract_loops(row), features={}, liberty="osu018")
+    return blocks_of(query, features={}, liberty="osu018")
 
 
 def _changed(block: Block, number: int) -> Block:

@@ -15,8 +15,8 @@ from models.base import PredictorError
 from models.labelled import Query
 from models.numeric_lm.answers import METRICS, TARGETS, forms_of
 from models.numeric_lm.block_cache import BlockCache
-from models.numeric_lm.data import question_loops
 from models.numeric_lm.folder_backbone import FolderBackbone, folder_digest, folder_tokenizer
+from models.numeric_lm.frozen_backbone import FrozenBackbone, KeptStates
 from models.numeric_lm.network import (
     AnswerBatch,
     CompactBackbone,
@@ -28,6 +28,7 @@ from models.numeric_lm.network import (
 from models.numeric_lm.prompts import MOST_TOKENS, Kind, PromptEncoder, blocks_of
 from models.numeric_lm.search import search
 from models.numeric_lm.tokens import isolated, train_tokenizer
+from models.smollm2 import add_installed_folder
 from pipelines.dataset.records import summarise_data
 
 SOURCE = """
@@ -61,7 +62,7 @@ FORMS = forms_of(base=10, answer="digits", ratios=TARGETS)
 
 
 def _blocks(query: Query = QUERY, features: Mapping[str, float] = FEATURES):
-    return blocks_of(query, question_loops(query), features=features, liberty="osu018")
+    return blocks_of(query, features=features, liberty="osu018")
 
 
 def _network(backbone=None) -> NumericNetwork:
@@ -125,7 +126,7 @@ def test_a_prompt_has_the_blocks_of_the_paper() -> None:
     assert kinds == [Kind.GRAPH, Kind.OPERATOR, Kind.OPERATOR, Kind.PARAMS, Kind.FEATURES, Kind.DATA]
     assert [block.dynamic for block in blocks[1:3]] == [False, True]  # add is class I, first is class II
     assert blocks[4].features == (("area", "1234"), ("states", "7"))
-    assert "n 5" in blocks[5].text
+    assert "v2 5" in blocks[5].text  # the canonical name of n
 
 
 def test_positions_count_from_zero_in_every_block() -> None:
@@ -288,8 +289,8 @@ def _learn(network: NumericNetwork, prompts, answers: AnswerBatch, *, steps: int
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny randomly initialised LLaMA."""
-    transformers = pytest.importorskip("transformers")
-    pytest.importorskip("peft")
+    add_installed_folder()
+    transformers = pytest.importorskip("transformers", reason="the extra folder is not installed")
     path = tmp_path_factory.mktemp("llama")
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
@@ -310,7 +311,12 @@ def _folder_backbone(folder: Path, digest: str = "") -> FolderBackbone:
     return FolderBackbone(str(folder), digest=digest, rank=4, dropout=0.0, magnitudes=True)
 
 
+def _frozen_backbone(folder: Path, kept: Path | None = None) -> FrozenBackbone:
+    return FrozenBackbone(str(folder), digest="", magnitudes=True, kept=kept)
+
+
 def test_a_folder_model_keeps_the_masks_and_learns_by_its_adapters(folder: Path) -> None:
+    pytest.importorskip("peft", reason="the extra folder is not installed")
     backbone = _folder_backbone(folder, folder_digest(str(folder)))
     trained = [name for name, p in backbone.named_parameters() if p.requires_grad]
     assert trained
@@ -326,6 +332,45 @@ def test_a_folder_model_keeps_the_masks_and_learns_by_its_adapters(folder: Path)
     answers, _ = _answers()
     losses = _learn(network.train(), pad_prompts([ENCODER.encode(blocks)] * 2), answers, steps=20)
     assert losses[-1] < 0.7 * losses[0]
+
+
+def test_a_frozen_model_encodes_each_block_once_and_alone(folder: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "a.states"
+    backbone = _frozen_backbone(folder, kept)
+    trained = {name.partition(".")[0] for name, p in backbone.named_parameters() if p.requires_grad}
+    assert trained == {"kinds", "classes", "magnitudes"}
+    assert len(list(backbone.parameters())) == 3
+    blocks = _blocks()
+    one, two = (pad_prompts([ENCODER.encode(own)]) for own in (blocks, blocks[:2] + blocks[3:]))
+    whole, less = backbone.read(one), backbone.read(two)
+    bounds = [int((one.block[0] == n).sum()) for n in range(len(blocks))]
+    starts = np.cumsum([0, *bounds])
+    assert torch.equal(whole[:, : starts[2]], less[:, : starts[2]])
+    assert torch.equal(whole[:, starts[3] :], less[:, starts[2] :])
+    both = pad_prompts([ENCODER.encode(blocks[:2]), ENCODER.encode(blocks)])
+    assert torch.equal(backbone.read(both)[1:, : whole.shape[1]], whole)
+    again = _frozen_backbone(folder, kept)
+    assert torch.equal(again.read(one), whole)
+    assert not again._opened
+    network, (answers, _) = _network(backbone), _answers()
+    losses = _learn(network.train(), pad_prompts([ENCODER.encode(blocks)] * 2), answers, steps=20)
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_kept_states_are_those_of_one_model_and_damage_keeps_nothing(folder: Path, tmp_path: Path) -> None:
+    path, states = tmp_path / "a.states", torch.ones((3, 32), dtype=torch.float16)
+    KeptStates(path, "a").add(b"x", states)
+    found = KeptStates(path, "a").get(b"x", 32)
+    assert found is not None
+    assert torch.equal(found, states)
+    assert KeptStates(path, "a").get(b"x", 5) is None
+    assert KeptStates(path, "b").get(b"x", 32) is None
+    other = tmp_path / "b.states"
+    other.write_bytes(b"damaged" * 1000)
+    damaged = KeptStates(other, "a")
+    damaged.add(b"x", states)
+    assert damaged.get(b"x", 32) is None
+    assert KeptStates(tmp_path / "no" / "such" / "folder", "a").get(b"x", 32) is None
 
 
 def test_a_folder_model_rejects_other_files_and_folders_that_are_none(folder: Path, tmp_path: Path) -> None:

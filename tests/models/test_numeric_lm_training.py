@@ -15,6 +15,7 @@ from labelled_nests import NESTS
 from losses import Losses
 from numpy.testing import assert_allclose
 
+from models import smollm2
 from models.base import PredictorError, TrainOutcome
 from models.labelled import Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS as TREES
@@ -177,6 +178,22 @@ def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
     assert fit_starts(data_dir, [d for d in learned if d.group == group], "text", {}, 0)[1] == {}
     assert apart[group].predict([query])[0].values == other_apart[group].predict([query])[0].values
     assert whole.predict([query])[0].values != other_whole.predict([query])[0].values
+
+
+def test_a_decoder_learns_on_the_states_of_an_installed_language_model(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    if not smollm2.INSTALLED_FOLDER.is_dir():
+        pytest.skip("no language model: make LM=1 setup installs it")
+    options = replace(OPTIONS, backbone="smollm2", lora_rank=0, stacked=False, max_epochs=3)
+    outcome = TEXT.train(data_dir, options, folder=tmp_path / "model")
+    losses = outcome.curves["train_loss"]
+    assert losses[-1] < losses[0]
+    assert (tmp_path / "model" / "weights.safetensors").stat().st_size < 20e6  # without the model's own
+    predictor = TEXT.load(outcome.folder)
+    changed = replace(QUERY, source=f"/* unused */ static int other(int a) {{ return a; }}\n{QUERY.source}")
+    one, other = predictor.predict([QUERY, changed])
+    assert one.values == pytest.approx(other.values, rel=1e-4)
 
 
 def test_level_text_needs_no_report_of_high_level_synthesis(data_dir: Path, tmp_path: Path) -> None:
