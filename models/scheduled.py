@@ -193,6 +193,7 @@ class QueryKnowledge:
     design: DesignRow
     knowledge: DesignKnowledge
     run: RunFeatureRow | None
+    compiled: CompiledDesign
 
     @property
     def trips(self) -> str:
@@ -230,7 +231,7 @@ def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledg
     for row in (knowledge.features, run):
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
-    return QueryKnowledge(design=design, knowledge=knowledge, run=run)
+    return QueryKnowledge(design=design, knowledge=knowledge, run=run, compiled=compiled)
 
 
 def _with_late_loop(knowledge: DesignKnowledge) -> DesignKnowledge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -284,7 +285,7 @@ def _ranked_champions() -> list[Champion]:
 def engine_answer(query: Query) -> dict[str, Any]:
     """Return the engine's own estimates after high-level synthesis, or why there are none.
 
-    Keys are `engine_<target>`, with the loops whose trip count is unknown.
+    Keys are `engine_<target>`, with the loops whose trip count is unknown, and the shares of all loops.
     """
     from models.engine_estimate.estimates import estimate_of
     from models.scheduled import know_query
@@ -295,7 +296,38 @@ def engine_answer(query: Query) -> dict[str, Any]:
         return {"engine_level": "hls", "engine_reason": str(error)}
     values = {f"engine_{name}": value for name, value in estimate_of(known).items()}
     loops = unknown_loops(query, known)
-    return {"engine_level": "hls", **values, "unknown_loops": loops, **_not_ended(query, known)}
+    shares = shares_of_loops(query, known)
+    more = {"unknown_loops": loops, "loop_shares": shares, **_not_ended(query, known)}
+    return {"engine_level": "hls", **values, **more}
+
+
+def shares_of_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
+    """Return the shares of the source's loops in the engine's estimates of area and cycles, largest first.
+
+    Each has `loop` and `line`, null for what is in no loop, `area_share` and `cycle_share`. A copy of a loop
+    counts for the loop. Without an estimate of cycles there are none.
+    """
+    from pipelines.dataset.features.loop_shares import loop_shares
+
+    estimate = known.knowledge.estimate
+    if estimate is None or estimate.late_loop is not None:
+        return []
+    lines = {loop.loop: loop.line for loop in source_loops(query)}
+    areas: defaultdict[str | None, float] = defaultdict(float)
+    cycles: defaultdict[str | None, float] = defaultdict(float)
+    for share in loop_shares(known.compiled, estimate):
+        name = source_loop(share.loop, lines)
+        areas[name] += share.area
+        cycles[name] += share.cycles
+    return [
+        {
+            "loop": name,
+            "line": None if name is None else lines[name],
+            "area_share": round(area, 4),
+            "cycle_share": round(cycles[name], 4),
+        }
+        for name, area in sorted(areas.items(), key=lambda item: (-item[1], item[0] or ""))
+    ]
 
 
 def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:

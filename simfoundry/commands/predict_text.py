@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+LOOPS_SHOWN = 4
+"""Loops of a program in the text of an answer."""
 LABEL = "label"
 """Level of an answer that is the label itself."""
 
@@ -103,6 +105,7 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
         _trips_note(answer),
         answer.get("note"),
         _engine_note(answer),
+        _loops_note(answer),
         _fallback_note(answer),
         _steps_note(answer),
     ]
@@ -166,6 +169,24 @@ def _trips_note(answer: Mapping[str, Any]) -> str:
         f"unknown trip count: {', '.join(loops)}, assumed at 8 iterations; give the data with --data, or the "
         "ranges of arguments with #pragma simfoundry range NAME=LOW:HIGH"
     )
+
+
+def _loops_note(answer: Mapping[str, Any]) -> str:
+    """Say which loops have most of the area and of the cycles."""
+    shares = answer.get("loop_shares") or ()
+    if not any(share["loop"] for share in shares):
+        return ""
+    words = [
+        f"{_loop_name(share)} {share['area_share']:.0%} of the area, {share['cycle_share']:.0%} of the cycles"
+        for share in shares[:LOOPS_SHOWN]
+    ]
+    more = len(shares) - LOOPS_SHOWN
+    others = f"; {more} more in --json" if more > 0 else ""
+    return f"by the engine's estimate: {'; '.join(words)}{others}"
+
+
+def _loop_name(share: Mapping[str, Any]) -> str:
+    return f"loop {share['loop']} (line {share['line']})" if share["loop"] else "no loop"
 
 
 def _fallback_note(answer: Mapping[str, Any]) -> str:

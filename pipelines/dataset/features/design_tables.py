@@ -84,12 +84,14 @@ class DesignKnowledge:
     """Rows of one design.
 
     Attributes:
+        estimate: of cycles; None where there is none.
         late_loop: in which the estimate passed the limit of cycles; None where it ended.
         late_is_counted: whether each entry of that loop has the number of iterations in the source.
     """
 
     features: FeatureRow
     loops: tuple[LoopProfileRow, ...]
+    estimate: ControlEstimate | None = None
     late_loop: str | None = None
     late_is_counted: bool = False
 
@@ -161,6 +163,7 @@ def know_design(
     return DesignKnowledge(
         features=features,
         loops=profiles,
+        estimate=estimate,
         late_loop=estimate.late_loop,
         late_is_counted=[loop.bounds for loop in late] == ["constant"],
     )
