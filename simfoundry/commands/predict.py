@@ -150,8 +150,12 @@ def _ask_within(query: Query, within: Within, file: Path, data: Path | None) -> 
         varies = data is None and known is not None and known.trips != TRIPS_KNOWN
         return {**rows, "varies_with_data": varies}
 
+    def area_um2() -> float | None:
+        known = _knowledge(query, "hls")
+        return None if known is None else known.knowledge.features.estimated_area_um2
+
     models = model_levels(query, _ranked_champions(), ask_model, str(file))
-    answer = {**answer_within([*models, label_level(label)], within), "top": query.top}
+    answer = {**answer_within([*models, label_level(label, area_um2)], within), "top": query.top}
     if answer["level"] == LABEL:
         return answer
     if answer["level"] in ("hls", "run"):

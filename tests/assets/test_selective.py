@@ -78,6 +78,17 @@ def test_the_narrowest_answers_where_none_is_narrow_enough() -> None:
     assert prediction_text(said).splitlines()[-1].startswith("no level is within 20%; asked: text ")
 
 
+def test_a_label_that_takes_longer_than_the_budget_is_not_asked() -> None:
+    models = [level("text", lambda: answer(2.0))]
+    large, small = (label_level(never, lambda area=area: area) for area in (1e6, 1e3))
+    said = answer_within([*models, large], Within(within=0.1, budget_s=20.0))
+    assert said["steps"][1]["reason"] == "it takes some 27 s, 20 s of the budget are left"
+    with pytest.raises(AssertionError):
+        answer_within([*models, small], Within(within=0.1, budget_s=20.0))
+    with pytest.raises(FoundryError, match=r"^no level can answer: label: it takes some 27 s, 20 s "):
+        answer_within([large], Within(within=0.1, budget_s=20.0))
+
+
 def test_no_level_is_begun_after_the_budget_but_the_first_always_is() -> None:
     said = answer_within(
         [level("text", lambda: answer(2.0)), level("static", never)], Within(within=0.1, budget_s=0.0)
