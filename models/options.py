@@ -44,7 +44,9 @@ def one_of(*choices: Any) -> Range:
 ABOVE_0 = Range("above 0", lambda value: 0 < value < math.inf)
 Count = Annotated[int, Range("at least 1", lambda value: value >= 1)]
 Rate = Annotated[float, ABOVE_0, Search(1e-4, 1e-2)]
-Decay = Annotated[float, Range("at least 0", lambda value: 0 <= value < math.inf), Search(1e-3, 3.0)]
+AT_LEAST_0 = Range("at least 0", lambda value: 0 <= value < math.inf)
+Weight = Annotated[float, AT_LEAST_0]
+Decay = Annotated[float, AT_LEAST_0, Search(1e-3, 3.0)]
 Dropout = Annotated[
     float, Range("from 0 to below 1", lambda value: 0 <= value < 1), Search(0.0, 0.4, is_log=False)
 ]

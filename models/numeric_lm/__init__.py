@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.label_tasks import Level, labels_and_power_task
-from models.options import Count, Decay, Dropout, LabelOptions, Range, Rate, check_ranges, one_of, require
+from models.options import (
+    Count,
+    Decay,
+    Dropout,
+    LabelOptions,
+    Range,
+    Rate,
+    Weight,
+    check_ranges,
+    one_of,
+    require,
+)
 from models.tasks import Column
 
 if TYPE_CHECKING:
@@ -46,6 +57,8 @@ class TrainOptions(LabelOptions):
             Hugging Face's layout.
         lora_rank: of the adapters of such a model; 0 leaves it as it is, encodes each block alone and keeps
             its states beside the folder.
+        undirected: weight of a second target, the logarithm of the ratio of a label to that of the same run
+            without directives; 0 for none.
         width, layers, heads: of the compact encoder. decoder_width, decoder_layers: of the decoder of digits.
         dropout: share of activations silenced in training.
         learning_rate: highest one of the cycle. weight_decay: of AdamW.
@@ -72,6 +85,7 @@ class TrainOptions(LabelOptions):
     vocabulary: Annotated[int, Range("at least 300", lambda value: value >= 300)] = 1024
     backbone: str = "compact"
     lora_rank: Annotated[int, Range("at least 0", lambda value: value >= 0)] = 8
+    undirected: Weight = 0.0
     width: int = 128
     layers: Count = 3
     heads: int = 4

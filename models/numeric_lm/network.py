@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy, huber_loss, scaled_dot_product_attention
 
 from models.numeric_lm.answers import METRICS, AnswerForm
 from models.numeric_lm.prompts import EncodedPrompt, Kind
@@ -51,10 +51,13 @@ class AnswerBatch(NamedTuple):
 
     classes: (batch, metrics, steps) int64, -100 where a label is unknown or an answer has fewer steps.
     anchors: (batch, metrics), decimal logarithm of 1 + the engine's estimate, NaN for none.
+    differences: (batch, metrics), logarithm of the ratio of the label to that of the same program without
+        directives, NaN where one of them is unknown; None for a network that does not learn it.
     """
 
     classes: Tensor
     anchors: Tensor
+    differences: Tensor | None = None
 
 
 def pad_prompts(prompts: Sequence[EncodedPrompt]) -> PromptBatch:
@@ -321,8 +324,10 @@ class DigitDecoder(nn.Module):
         layers: int,
         heads: int,
         dropout: float,
+        differences: bool = False,
     ) -> None:
         super().__init__()
+        self.difference = nn.Linear(width, 1) if differences else None
         self.steps = max(len(form.choices) for form in forms)
         self.class_count = max(max(form.choices) for form in forms)
         self.metrics = nn.Embedding(len(forms), width)
@@ -357,6 +362,17 @@ class DigitDecoder(nn.Module):
             metrics: metric of each answer; None for one answer per metric.
         Returns: (batch, answers, steps, classes).
         """
+        return self.logits(self.states(memory, classes, anchors, metrics), metrics)
+
+    def logits(self, states: Tensor, metrics: Sequence[int] | None = None) -> Tensor:
+        """Return the logits of states of every step, those of classes that a step lacks -inf."""
+        chosen = list(range(len(self.places))) if metrics is None else list(metrics)
+        return self._logits(states).masked_fill(~self.allowed[chosen], -math.inf)  # pyright: ignore
+
+    def states(
+        self, memory: Memory, classes: Tensor, anchors: Tensor, metrics: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return the states of every step, see `forward`: (batch, answers, steps, width)."""
         chosen = list(range(len(self.places))) if metrics is None else list(metrics)
         before = self.digits(classes.clamp(min=0))[:, :, :-1]
         first = self._start(anchors)[:, chosen].unsqueeze(2)
@@ -364,7 +380,7 @@ class DigitDecoder(nn.Module):
         mask = memory.mask[:, chosen].repeat_interleave(self.steps, dim=1).unsqueeze(1)
         for layer, keys in zip(self.layers, memory.keys, strict=True):
             states = layer(states, keys, mask, None)
-        return self._logits(states).masked_fill(~self.allowed[chosen], -math.inf)  # pyright: ignore
+        return states
 
     def step(
         self,
@@ -401,11 +417,15 @@ class DigitDecoder(nn.Module):
 
 
 class NumericNetwork(nn.Module):
-    """A back-bone and a decoder of digits."""
+    """A back-bone and a decoder of digits.
 
-    def __init__(self, backbone: nn.Module, decoder: DigitDecoder) -> None:
+    Args: difference_weight: of the loss of the differences to the program without directives.
+    """
+
+    def __init__(self, backbone: nn.Module, decoder: DigitDecoder, difference_weight: float = 0.0) -> None:
         super().__init__()
         self.backbone, self.decoder = backbone, decoder
+        self._difference_weight = difference_weight
 
     def read(self, prompts: PromptBatch) -> Memory:
         """Read prompts, encoded once for all metrics."""
@@ -416,6 +436,17 @@ class NumericNetwork(nn.Module):
         return self.decoder(self.read(prompts), answers.classes, answers.anchors)
 
     def loss(self, prompts: PromptBatch, answers: AnswerBatch) -> Tensor:
-        """Return the cross-entropy per digit, mean over known digits (LLMulator equation 1)."""
-        logits = self(prompts, answers).float()
-        return cross_entropy(logits.flatten(0, 2), answers.classes.flatten(), ignore_index=-100)
+        """Return the cross-entropy per digit, mean over known digits (LLMulator equation 1).
+
+        A decoder that learns differences adds their mean Huber loss, from the state of the first step.
+        """
+        memory = self.read(prompts)
+        states = self.decoder.states(memory, answers.classes, answers.anchors)
+        logits = self.decoder.logits(states).float()
+        loss = cross_entropy(logits.flatten(0, 2), answers.classes.flatten(), ignore_index=-100)
+        if self.decoder.difference is None or answers.differences is None:
+            return loss
+        found = self.decoder.difference(states[:, :, 0]).squeeze(-1).float()  # (batch, metrics)
+        known = torch.isfinite(answers.differences)
+        errors = huber_loss(found, torch.where(known, answers.differences, found.detach()), reduction="none")
+        return loss + self._difference_weight * errors.sum() / known.sum().clamp(min=1)

@@ -55,6 +55,7 @@ class Card(BaseModel):
         widths: of the conformal intervals by target, see `intervals.conformal_widths`; 0 where it is absent.
         anchor: of a calibrated model: the estimate of the cycles of one design.
         trees: those whose estimates are answered the ratio to, without their arrays; None for none.
+        undirected: weight in training of the differences to the program without directives.
         backbone: compact, smollm2, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
     """
 
@@ -91,6 +92,7 @@ class Card(BaseModel):
     widths: dict[str, float] = {}
     anchor: ProfileAnchor | None = None
     trees: dict[str, Any] | None = None
+    undirected: float = 0.0
 
     def forms(self) -> dict[str, AnswerForm]:
         """Return the form of the answers by target."""
@@ -116,8 +118,9 @@ def build_network(card: Card, vocabulary: int) -> NumericNetwork:
         layers=card.decoder_layers,
         heads=card.heads,
         dropout=card.dropout,
+        differences=card.undirected > 0,
     )
-    return NumericNetwork(backbone, decoder)
+    return NumericNetwork(backbone, decoder, card.undirected)
 
 
 def _folder_backbone(card: Card) -> nn.Module:

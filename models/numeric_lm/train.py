@@ -57,13 +57,15 @@ class Encoded:
     """Examples as arrays.
 
     Attributes:
-        classes: (examples, metrics, steps), see `network.AnswerBatch`. anchors: (examples, metrics).
+        classes: (examples, metrics, steps), see `network.AnswerBatch`. anchors, differences: (examples,
+            metrics).
         stages: place of each example's stage in the curriculum.
     """
 
     prompts: Sequence[EncodedPrompt]
     classes: Tensor
     anchors: Tensor
+    differences: Tensor
     stages: Sequence[int]
 
     def batch(self, rows: Sequence[int], without_data: Sequence[bool] | None = None) -> Batch:
@@ -72,7 +74,9 @@ class Encoded:
         if without_data is not None:
             pairs = zip(prompts, without_data, strict=True)
             prompts = [_without_data(prompt) if drop else prompt for prompt, drop in pairs]
-        return Batch(pad_prompts(prompts), AnswerBatch(self.classes[list(rows)], self.anchors[list(rows)]))
+        chosen = list(rows)
+        answers = AnswerBatch(self.classes[chosen], self.anchors[chosen], self.differences[chosen])
+        return Batch(pad_prompts(prompts), answers)
 
 
 def train(data: TrainingInput, level: str) -> Trained:
@@ -231,6 +235,7 @@ def _card(
         dataset_hash=data.dataset_hash,
         tokenizer=tokenizer.as_json(),
         trees=None if starts.trees is None else dict(starts.trees.card),
+        undirected=options.undirected,
     )
 
 
@@ -254,8 +259,31 @@ def encode_examples(
         prompts=prompts,
         classes=classes,
         anchors=anchors_of(estimates),
+        differences=undirected_differences(examples),
         stages=[STAGES.index(e.stage) if e.stage in STAGES else len(STAGES) for e in examples],
     )
+
+
+def undirected_differences(examples: Sequence[Example]) -> Tensor:
+    """Return the logarithms of the ratios of labels to those of the same run without directives.
+
+    Returns: (examples, metrics), NaN where one of both is unknown.
+    """
+
+    def run_of(example: Example) -> tuple[Any, ...]:
+        query = example.query
+        delays = (query.memory_read_delay_cycles, query.memory_write_delay_cycles)
+        return example.design.program_id, *delays, query.clock_period_ns, query.data
+
+    plain = {run_of(e): e.labels for e in examples if e.query.directives == "[]"}
+    differences = torch.full((len(examples), len(TARGETS)), math.nan)
+    for row, example in enumerate(examples):
+        others = plain.get(run_of(example), {})
+        for place, target in enumerate(TARGETS):
+            own, other = example.labels.get(target, 0.0), others.get(target, 0.0)
+            if own > 0 and other > 0:
+                differences[row, place] = math.log(own / other)
+    return differences
 
 
 def _without_data(prompt: EncodedPrompt) -> EncodedPrompt:

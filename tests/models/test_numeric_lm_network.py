@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -281,6 +282,27 @@ def _learn(network: NumericNetwork, prompts, answers: AnswerBatch, *, steps: int
         optimizer.step()
         losses.append(float(loss.detach()))
     return losses
+
+
+def test_a_network_learns_differences_beside_its_answers() -> None:
+    torch.manual_seed(0)
+    backbone = CompactBackbone(TOKENIZER.size, 32, 2, 4, 0.0, True)
+    known = {"width": 32, "layers": 2, "heads": 4, "dropout": 0.0}
+    decoder = DigitDecoder(list(FORMS.values()), backbone.width, **known, differences=True)
+    network = NumericNetwork(backbone, decoder, 1.0).train()
+    prompts = pad_prompts([ENCODER.encode(_blocks()), ENCODER.encode(_blocks()[:4])])
+    answers, _ = _answers()
+    aimed = torch.full((2, len(TARGETS)), math.nan)
+    aimed[0, 1], aimed[1, 1] = 0.7, -0.7
+    losses = _learn(network, prompts, answers._replace(differences=aimed), steps=60)
+    assert losses[-1] < 0.5 * losses[0]
+    memory = network.eval().read(prompts)
+    states = decoder.states(memory, answers.classes, answers.anchors)
+    assert decoder.difference is not None
+    found = decoder.difference(states[:, :, 0]).squeeze(-1)
+    assert torch.allclose(found[:, 1], aimed[:, 1], atol=0.2)
+    assert "difference.weight" in network.decoder.state_dict()
+    assert "difference.weight" not in _network().decoder.state_dict()
 
 
 # ---- a language model in a folder --------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,10 @@ from models.labelled import Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS as TREES
 from models.model_files import read_model
 from models.numeric_lm import PREDICTORS, TrainOptions
+from models.numeric_lm.answers import TARGETS
+from models.numeric_lm.data import Example
 from models.numeric_lm.starts import fit_starts
-from models.numeric_lm.train import Encoded, epoch_batches
+from models.numeric_lm.train import Encoded, epoch_batches, undirected_differences
 from models.tasks import DatasetError
 from pipelines.c import read_interface
 from pipelines.dataset.records import summarise_data
@@ -237,12 +240,40 @@ def test_options_reject_values_out_of_range(option: str, value: Any) -> None:
         TrainOptions(**{option: value})
 
 
+def test_differences_are_to_the_same_run_without_directives(data_dir: Path) -> None:
+    design = load_labelled_designs(data_dir, Selection())[0]
+    directives = '[{"kind": "pipeline", "loop": "L0"}]'
+    one = Example(
+        design=design,
+        stage="ast",
+        query=replace(design.query, directives="[]", data="{}"),
+        labels={"area_um2": 100.0, "latency_cycles": 50.0, "power_mw": 0.0},
+        features={},
+        is_drawn=True,
+    )
+    fast = replace(
+        one,
+        query=replace(one.query, directives=directives),
+        labels={"area_um2": 200.0, "latency_cycles": 25.0, "power_mw": 1.0},
+    )
+    other = replace(fast, query=replace(fast.query, clock_period_ns=3.0))
+    found = undirected_differences([one, fast, other])
+    assert torch.isnan(found).tolist() == [
+        [target not in ("area_um2", "latency_cycles") for target in TARGETS],
+        [target not in ("area_um2", "latency_cycles") for target in TARGETS],
+        [True] * len(TARGETS),
+    ]
+    assert found[1, TARGETS.index("area_um2")] == pytest.approx(math.log(2))
+    assert found[1, TARGETS.index("latency_cycles")] == pytest.approx(-math.log(2))
+
+
 def test_the_first_epoch_goes_from_ast_to_dataflow_to_llm() -> None:
     lengths = [5, 9, 3, 7, 8, 4]
     encoded = Encoded(
         prompts=[np.zeros(n) for n in lengths],  # pyright: ignore[reportArgumentType]
         classes=torch.zeros(6, 5, 1),
         anchors=torch.zeros(6, 5),
+        differences=torch.zeros(6, 5),
         stages=[2, 0, 1, 0, 2, 1],
     )
     options = replace(OPTIONS, batch_tokens=20, curriculum_epochs=1)
