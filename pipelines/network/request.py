@@ -11,6 +11,10 @@ from pipelines.network.errors import NetworkError
 MAXIMUM_ENTROPY, TREE, CORRECTED = "maximum_entropy", "tree", "corrected"
 ESTIMATES = (MAXIMUM_ENTROPY, TREE)
 """Estimates by theory alone."""
+SIMULATE, NS3 = "simulate", "ns3"
+SIMULATIONS = (SIMULATE, NS3)
+"""No estimates: packet by packet, by the project's own simulator or by ns-3, where that is installed."""
+DEFAULT_PACKETS, MOST_PACKETS = 1_000_000, 20_000_000
 ALL_TO_ALL, POISSON = "all_to_all", "poisson"
 DEFAULT_LOAD, DEFAULT_DENSITY, BURSTY_SCV = 0.5, 1.0, 4.0
 """Traffic without a trace; squared coefficient of variation of arrivals other than Poisson's."""
@@ -45,10 +49,18 @@ class NetworkRequest:
         "Whether receivers acknowledge every packet.", True, flags=["--acknowledged/--unacknowledged"]
     )
     estimate: str | None = asked(
-        "Queueing theory for trees or by maximum entropy, or corrected by what simulations taught.",
+        "Queueing theory for trees or by maximum entropy, or corrected by what simulations taught; or no "
+        "estimate but a simulation of every packet, with an estimate beside it.",
         None,
-        choices=(CORRECTED, *ESTIMATES),
-        unset=f"{CORRECTED}; {MAXIMUM_ENTROPY} for a trace",
+        choices=(CORRECTED, *ESTIMATES, *SIMULATIONS),
+        unset=f"{CORRECTED}; {SIMULATE} for a trace",
+    )
+    packets: int | None = asked(
+        "Packets that a simulation sends, a tenth of them before it counts; a trace has its own.",
+        None,
+        least=1000,
+        most=MOST_PACKETS,
+        unset=f"{DEFAULT_PACKETS:,}",
     )
 
     def __post_init__(self) -> None:
@@ -62,9 +74,19 @@ class NetworkRequest:
         if self.trace is not None and self.estimate == CORRECTED:
             raise NetworkError(
                 f"estimate {CORRECTED} is not available for a trace: nothing was learned of traces; "
-                f"accepted: {', '.join(ESTIMATES)}"
+                f"accepted: {', '.join((*ESTIMATES, *SIMULATIONS))}"
+            )
+        if self.packets is not None and (self.trace is not None or self.estimate not in SIMULATIONS):
+            raise NetworkError(
+                "packets are those of a simulation without a trace; accepted: estimate "
+                f"{' or '.join(SIMULATIONS)}"
             )
         if self.queue_capacity > CAPACITY_LIMIT:
             raise NetworkError(
                 f"queue capacity {self.queue_capacity}; accepted: 0 to {CAPACITY_LIMIT} packets"
             )
+
+
+def simulates(request: NetworkRequest) -> bool:
+    """Tell whether packets are simulated: on request, and by default those of a trace."""
+    return request.estimate in SIMULATIONS or (request.estimate is None and request.trace is not None)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 from pipelines.base.folders import replacing_file
-from pipelines.network.estimation import CorrectedLatency, estimate_network
+from pipelines.network.estimation import CorrectedLatency, NetworkLatency, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
+from pipelines.network.request import NS3, SIMULATE, simulates
 from simfoundry.questions import NetworkQuestion
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 NEARLY_FULL = 0.95
 BUSIEST_QUEUES = 5
+ENGINES = {SIMULATE: "the project's simulator", NS3: "ns-3"}
 SHORT_NS = 100.0
 """Times below have digits behind the point, and nanoseconds as their unit."""
 ENDINGS = (".parquet", ".csv")
@@ -44,7 +48,12 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     flows = None if question.flows is None else Path(question.flows)
     if flows is not None:
         _check_file(flows)
-    answer = estimate_network(_spelled(question), correct=_corrected, quantile_s=gamma_rtt_quantile_s)
+    answer = estimate_network(
+        _spelled(question),
+        correct=_corrected,
+        quantile_s=gamma_rtt_quantile_s,
+        engine_folder=find_deployment().cache_dir / "engines" if simulates(question) else None,
+    )
     columns = answer.flow_columns()
     if flows is not None:
         _write(answer.flow_table(), flows)
@@ -52,6 +61,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "network": answer.model.topology.name,
         "hosts": answer.model.topology.host_count,
         "flows": len(columns["source"]),
+        **simulated_answer(answer, question),
         "estimate": answer.estimate,
         "seen_in_training": None if answer.seen is None else round(answer.seen, 3),
         **{name: _spread(columns[name]) for name in TIMES_NS},
@@ -67,6 +77,26 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
             }
             for queue in answer.busiest_queues(BUSIEST_QUEUES)
         ],
+    }
+
+
+def simulated_answer(answer: NetworkLatency, question: NetworkQuestion) -> dict[str, Any]:
+    """Return what a simulation counted; nothing where only an estimate was asked for."""
+    found = answer.simulated
+    if found is None:
+        return {}
+    summary = found.sums.summary
+    return {
+        "estimate_s": round(answer.seconds, 3),
+        "simulated": {
+            "engine": question.estimate or SIMULATE,
+            "seconds": round(found.seconds, 3),
+            "packets": found.packets,
+            "counted": summary["packet_count"],
+            "dropped": summary["drop_count"],
+            "busiest_utilisation": round(float(summary["busiest_utilisation"] or 0.0), 4),
+            **{name: _spread(values) for name, values in found.flow_columns().items()},
+        },
     }
 
 
@@ -112,8 +142,11 @@ def _write(rows: pa.Table, path: Path) -> None:
 
 
 def _spread(values: NDArray[Any]) -> dict[str, float]:
-    """Return least, mean and most over flows, in nanoseconds."""
-    numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
+    """Return least, mean and most over flows with a time, in nanoseconds; nothing where there are none."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return {}
+    numbers = {"least": known.min(), "mean": known.mean(), "most": known.max()}
     return {key: _rounded(float(value)) for key, value in numbers.items()}
 
 
@@ -139,14 +172,31 @@ def _in_unit(time_ns: float, unit: str) -> str:
     return f"{time_ns:,.3f}".removesuffix(".000") if unit == "ns" else f"{time_ns / 1e3:.1f}"
 
 
-def network_text(answer: dict[str, Any]) -> str:
-    """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
-    plain = ("network", "hosts", "flows", "estimate", "seen_in_training")
-    lines = [f"{name:<24} {answer[name]}" for name in plain if answer[name] is not None]
-    for name in TIMES_NS:
+def _times(answer: Mapping[str, Any]) -> list[str]:
+    """Return a line per time that an answer has."""
+    lines: list[str] = []
+    for name in (own for own in TIMES_NS if answer.get(own)):
         unit = _unit(answer[name].values())
         spread = " ".join(f"{key} {_in_unit(time_ns, unit)}" for key, time_ns in answer[name].items())
         lines.append(f"{name.removesuffix('ns') + unit:<24} {spread}")
+    return lines
+
+
+def network_text(answer: dict[str, Any]) -> str:
+    """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
+    found = answer.get("simulated")
+    lines = [f"{name:<24} {answer[name]}" for name in ("network", "hosts", "flows")]
+    if found:
+        lines.append(
+            f"{'simulated':<24} {found['packets']:,} packets by {ENGINES[found['engine']]} in "
+            f"{found['seconds']:.1f} s, {found['counted']:,} counted, {found['dropped']:,} lost"
+        )
+        lines += _times(found)
+    estimate = f"{answer['estimate']} in {answer['estimate_s']:.2f} s" if found else answer["estimate"]
+    lines.append(f"{'estimate':<24} {estimate}")
+    if answer["seen_in_training"] is not None:
+        lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")
+    lines += _times(answer)
     lines += ["busiest queues"]
     lines += [
         f"  {q['kind']:<18} node {q['from_node']} to {q['to_node']}: utilisation {q['utilisation']:.1%}, "

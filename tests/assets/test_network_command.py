@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -70,7 +71,7 @@ def test_network_rejects_a_correction_of_a_trace(tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert found.stderr == (
         "simfoundry: estimate corrected is not available for a trace: nothing was learned of traces; "
-        "accepted: maximum_entropy, tree\n"
+        "accepted: maximum_entropy, tree, simulate, ns3\n"
     )
 
 
@@ -109,6 +110,68 @@ def test_flows_of_a_trace_are_those_of_its_file(tmp_path: Path) -> None:
         _invoke("--pods", "4", "--trace", str(file), "--queue-capacity", "0", "--json").output
     )
     assert endless["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.001)
+
+
+def test_a_trace_is_simulated_beside_its_estimate(tmp_path: Path) -> None:
+    rows = "".join(f"{k / 1000},{k % 3},5,1000\n" for k in range(600))
+    file = _write_rows(tmp_path / "trace.csv", rows)
+    answer = json.loads(_invoke("--pods", "4", "--trace", str(file), "--json").output)
+    found = answer["simulated"]
+    assert (found["engine"], found["packets"], found["counted"], found["dropped"]) == (
+        "simulate",
+        600,
+        600,
+        0,
+    )
+    assert answer["estimate"] == "maximum_entropy"
+    # A packet each millisecond meets no other one: its time is that of sending it on every link.
+    assert found["delay_mean_ns"]["least"] == pytest.approx(answer["delay_mean_ns"]["least"], rel=0.01)
+    assert found["rtt_p99_ns"]["most"] == pytest.approx(found["rtt_p50_ns"]["most"])
+    theory = json.loads(
+        _invoke("--pods", "4", "--trace", str(file), "--estimate", "maximum_entropy", "--json").output
+    )
+    assert "simulated" not in theory
+    assert theory["rtt_mean_ns"] == answer["rtt_mean_ns"]
+
+
+def test_a_pattern_is_simulated_on_request_and_the_estimate_is_near(tmp_path: Path) -> None:
+    asked = ("--pods", "4", "--load", "0.6", "--estimate", "simulate", "--packets", "60000")
+    file = tmp_path / "flows.parquet"
+    answer = json.loads(_invoke(*asked, "--flows", str(file), "--json").output)
+    found = answer["simulated"]
+    assert found["packets"] == pytest.approx(60_000, rel=0.02)
+    assert found["counted"] == pytest.approx(54_000, rel=0.02)
+    assert answer["estimate"] == "corrected"
+    assert found["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.02)
+    again = json.loads(_invoke(*asked, "--json").output)
+    assert again["simulated"]["rtt_mean_ns"] == found["rtt_mean_ns"]
+    other = json.loads(_invoke(*asked, "--seed", "2", "--json").output)
+    assert other["simulated"]["rtt_mean_ns"] != found["rtt_mean_ns"]
+    rows = pq.read_table(file)
+    mean = sum(rows.column("simulated_rtt_mean_ns").to_pylist()) / rows.num_rows
+    assert mean == pytest.approx(found["rtt_mean_ns"]["mean"], abs=1)
+    text = _invoke(*asked).output
+    assert re.search(
+        r"^simulated +[56]\d,\d{3} packets by the project's simulator in \d+\.\d s, 5\d,", text, re.M
+    )
+    assert re.search(r"^estimate +corrected in \d+\.\d\d s$", text, re.M)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--packets", "5000"],
+            "packets are those of a simulation without a trace; accepted: estimate simulate",
+        ),
+        (["--packets", "10", "--estimate", "simulate"], "1,000 to 20,000,000"),
+        (["--packets", "1e9", "--estimate", "simulate"], "1e9"),
+    ],
+)
+def test_packets_are_refused_without_a_simulation_and_out_of_range(options: list[str], words: str) -> None:
+    found = _invoke("--pods", "4", *options)
+    assert found.exit_code != 0
+    assert words in found.stderr
 
 
 def test_a_note_says_that_a_queue_is_nearly_full() -> None:
