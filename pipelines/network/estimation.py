@@ -39,6 +39,7 @@ from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import (
     Arrivals,
+    PacketSizes,
     Pattern,
     Schedule,
     Traffic,
@@ -47,6 +48,7 @@ from pipelines.network.traffic import (
     traffic_of,
     traffic_of_trace,
 )
+from pipelines.network.traffic.patterns import EMPIRICAL
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S
 
 WARM_UP_SHARE = 0.1
@@ -264,4 +266,22 @@ def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Sche
     default_scv = 1.0 if arrivals == POISSON else BURSTY_SCV
     scv = default_scv if request.scv is None else request.scv
     pattern = Pattern(seed=request.seed, **options)
-    return traffic_of(topology, pattern, arrivals=Arrivals(kind=arrivals, scv=scv)), None
+    sizes = None if request.packet_bytes is None else sizes_of(request.packet_bytes)
+    return traffic_of(topology, pattern, arrivals=Arrivals(kind=arrivals, scv=scv), sizes=sizes), None
+
+
+def sizes_of(text: str) -> PacketSizes:
+    """Return packet sizes: `500`, or several with their shares, `64:0.6,1500:0.4`.
+
+    Raises: NetworkError: neither.
+    """
+    try:
+        if ":" not in text:
+            return PacketSizes(mean_bytes=int(text))
+        pairs = [part.split(":") for part in text.split(",")]
+        values, shares = zip(*((int(value), float(share)) for value, share in pairs), strict=True)
+    except ValueError as error:
+        raise NetworkError(
+            f"packet bytes {text!r:.60}; accepted: a number, or numbers with shares, as 64:0.6,1500:0.4"
+        ) from error
+    return PacketSizes(kind=EMPIRICAL, values_bytes=values, shares=shares)

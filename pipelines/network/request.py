@@ -18,7 +18,7 @@ DEFAULT_PACKETS, MOST_PACKETS = 1_000_000, 20_000_000
 ALL_TO_ALL, POISSON = "all_to_all", "poisson"
 DEFAULT_LOAD, DEFAULT_DENSITY, BURSTY_SCV = 0.5, 1.0, 4.0
 """Traffic without a trace; squared coefficient of variation of arrivals other than Poisson's."""
-PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv")
+PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv", "packet_bytes")
 CAPACITY_LIMIT = 1 << 20
 
 
@@ -33,7 +33,9 @@ class NetworkRequest:
     trace: Path | str | None = asked(
         "CSV or Parquet file of packets: time_s, source, destination, bytes.", None
     )
-    pattern: str | None = asked("all_to_all, incast or broadcast.", None, unset=ALL_TO_ALL)
+    pattern: str | None = asked(
+        "all_to_all, incast, broadcast, permutation, hot_spot or rack_local.", None, unset=ALL_TO_ALL
+    )
     load: float | None = asked("Utilisation of the busiest host link by data.", None, unset=DEFAULT_LOAD)
     density: float | None = asked("Share of hosts that take part in all_to_all.", None, unset=DEFAULT_DENSITY)
     arrivals: str | None = asked("poisson, ge or on_off.", None, unset=POISSON)
@@ -41,6 +43,12 @@ class NetworkRequest:
         "Squared variation coefficient of arrivals.",
         None,
         unset=f"1 for {POISSON}, else {BURSTY_SCV:g}",
+    )
+    packet_bytes: str | None = asked(
+        "Bytes of a packet without headers, or several with their shares: 64:0.6,1500:0.4.",
+        None,
+        metavar="BYTES",
+        unset="500",
     )
     routing: str = asked("ecmp or fixed.", "ecmp")
     seed: int = asked("Seed of routes, and of hosts by density.", 1)

@@ -157,6 +157,22 @@ def test_a_pattern_is_simulated_on_request_and_the_estimate_is_near(tmp_path: Pa
     assert re.search(r"^estimate +corrected in \d+\.\d\d s$", text, re.M)
 
 
+@pytest.mark.parametrize("pattern", ["permutation", "hot-spot", "rack_local"])
+def test_estimates_of_further_patterns_and_sizes_are_near_a_simulation(pattern: str) -> None:
+    asked = ("--pods", "4", "--pattern", pattern, "--load", "0.3", "--packet-bytes", "200:0.5,1000:0.5")
+    answer = json.loads(_invoke(*asked, "--estimate", "simulate", "--packets", "100000", "--json").output)
+    found = answer["simulated"]["rtt_mean_ns"]["mean"]
+    assert found == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.06)
+
+
+@pytest.mark.parametrize("text", ["x", "0", "64:0.5", "64:0.5,1500", "64:0.5,70000:0.5", "1e3", ""])
+def test_packet_bytes_are_refused_in_one_line(text: str) -> None:
+    found = _invoke("--pods", "4", "--packet-bytes", text)
+    assert found.exit_code != 0
+    assert len(found.stderr.splitlines()) == 1
+    assert "Traceback" not in found.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -31,7 +31,7 @@ from pipelines.network.simulation import (
 )
 from pipelines.network.simulation.ns3 import build_ns3, find_ns3, simulate_in_ns3
 from pipelines.network.topology import FatTree, Topology, fat_tree
-from pipelines.network.traffic import PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+from pipelines.network.traffic import PAPER_PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
 from tests.benchmarks.network_measures import Vector, flow_means_s, relative_error
 from tests.benchmarks.recording import add_record_option, record
@@ -91,7 +91,7 @@ def model_times() -> dict[tuple[int, str], float]:
     answer(fat_tree(FatTree(pods=4)), "all_to_all", correction)  # compiles
     for pods in (4, 8, 12, 16):
         tree = fat_tree(FatTree(pods=pods))
-        for kind in PATTERNS:
+        for kind in PAPER_PATTERNS:
             plain = min(answer(tree, kind, None)[0] for _ in range(5))
             taken, flows = min(answer(tree, kind, correction) for _ in range(5))
             times[pods, kind] = taken

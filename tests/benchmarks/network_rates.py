@@ -21,7 +21,7 @@ from models.queue_correction.correction import corrected_waits, shipped_correcti
 from pipelines.network.queueing import flow_latency, model_network, stream_waits
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate
 from pipelines.network.topology import FatTree, Topology, fat_tree
-from pipelines.network.traffic import PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+from pipelines.network.traffic import PAPER_PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
 from tests.benchmarks.harness import options_parser, print_header, print_row
 from tests.benchmarks.network_measures import Vector, flow_means_s
 
@@ -56,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for host, switch in RATES:
             topology = network(host * MBPS, switch * MBPS)
-            for kind in PATTERNS:
+            for kind in PAPER_PATTERNS:
                 for arrivals in (Arrivals(), Arrivals(kind="ge", scv=4.0)):
                     traffic = traffic_of(topology, Pattern(kind=kind, load=0.5), arrivals=arrivals)
                     busiest = float(model_network(topology, traffic).queues.utilisation.max())

@@ -242,7 +242,7 @@ def _topology_outputs(folder: Path) -> Iterator[Output]:
 
 
 def _traffic_outputs() -> Iterator[Output]:
-    for pattern in traffic.PATTERNS:
+    for pattern in traffic.PAPER_PATTERNS:
         flows = traffic.traffic_of(TREE, traffic.Pattern(kind=pattern, load=0.5))
         yield f"pattern {pattern}", flows
     cases = {

@@ -9,7 +9,15 @@ import pytest
 
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import FatTree, fat_tree
-from pipelines.network.traffic import Arrivals, PacketSizes, Pattern, Traffic, draw_schedule, traffic_of
+from pipelines.network.traffic import (
+    PATTERNS,
+    Arrivals,
+    PacketSizes,
+    Pattern,
+    Traffic,
+    draw_schedule,
+    traffic_of,
+)
 
 TREE = fat_tree(FatTree(pods=4))
 
@@ -82,6 +90,28 @@ def test_uniform_sizes_of_the_paper_go_from_495_to_505() -> None:
     assert (schedule.payload_bytes.min(), schedule.payload_bytes.max()) == (495, 505)
 
 
+@pytest.mark.parametrize("kind", PATTERNS)
+def test_the_busiest_host_link_has_the_load_of_the_pattern(kind: str) -> None:
+    traffic = traffic_of(TREE, Pattern(kind=kind, load=0.4))
+    bits = traffic.rates_per_s * traffic.sizes.moments(traffic.header_bytes)[0] * 8
+    ends = [np.bincount(hosts, bits, TREE.host_count) for hosts in (traffic.sources, traffic.destinations)]
+    assert max(own.max() for own in ends) == pytest.approx(0.4 * 1e8)
+    assert (traffic.sources != traffic.destinations).all()
+
+
+def test_patterns_send_where_they_say() -> None:
+    once = traffic_of(TREE, Pattern(kind="permutation", seed=3))
+    assert sorted(once.sources) == sorted(once.destinations) == list(range(TREE.host_count))
+    hot = traffic_of(TREE, Pattern(kind="hot_spot", seed=3))
+    received = np.bincount(hot.destinations, hot.rates_per_s, TREE.host_count)
+    assert received.max() > 3 * np.median(received)
+    local = traffic_of(TREE, Pattern(kind="rack_local"))
+    same = local.sources // 2 == local.destinations // 2  # two hosts at each edge switch of four pods
+    assert local.rates_per_s[same].sum() / local.rates_per_s.sum() == pytest.approx(0.8)
+    other = traffic_of(TREE, Pattern(kind="permutation", seed=4))
+    assert (once.sources != other.sources).any()
+
+
 def test_a_seed_gives_the_same_packets_and_another_gives_others() -> None:
     traffic = traffic_of(TREE, Pattern(), arrivals=Arrivals(kind="ge", scv=4.0))
     one, same, other = (draw_schedule(traffic, duration_s=0.1, seed=s) for s in (1, 1, 2))
@@ -93,7 +123,12 @@ def test_a_seed_gives_the_same_packets_and_another_gives_others() -> None:
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [
-        (Pattern, {"kind": "ring"}, r"^unknown pattern: ring; accepted: all_to_all, incast, broadcast$"),
+        (
+            Pattern,
+            {"kind": "ring"},
+            r"^unknown pattern: ring; accepted: all_to_all, incast, broadcast, permutation, "
+            r"hot_spot, rack_local$",
+        ),
         (Pattern, {"load": -0.1}, r"^a load must be above 0 to 4, got -0.1$"),
         (Pattern, {"density": 0.0}, r"^a density must be above 0 to 1, got 0.0$"),
         (Pattern, {"kind": "incast", "density": 0.5}, r"^only all_to_all traffic may have a density below 1"),

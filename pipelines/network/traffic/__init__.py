@@ -7,6 +7,7 @@ from pipelines.network.traffic.generated import TraceOptions, generate_trace
 from pipelines.network.traffic.patterns import (
     ARRIVALS,
     HEADER_BYTES,
+    PAPER_PATTERNS,
     PATTERNS,
     PROTOCOLS,
     SIZES,
@@ -31,6 +32,7 @@ from pipelines.network.traffic.traces import (
 __all__ = [
     "ARRIVALS",
     "HEADER_BYTES",
+    "PAPER_PATTERNS",
     "PATTERNS",
     "PROTOCOLS",
     "SIZES",

@@ -130,7 +130,12 @@ class PacketSizes:
 
 
 INCAST, BROADCAST = "incast", "broadcast"
-PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
+PERMUTATION, HOT_SPOT, RACK_LOCAL = "permutation", "hot_spot", "rack_local"
+PAPER_PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
+"""Those of table 5.3."""
+PATTERNS = (*PAPER_PATTERNS, PERMUTATION, HOT_SPOT, RACK_LOCAL)
+HOT_SHARE, LOCAL_SHARE = 0.25, 0.8
+"""Share of a host's packets that go to the hot host, and to hosts of the same switch."""
 UDP, TCP = "udp", "tcp"
 PROTOCOLS = (UDP, TCP)
 HEADER_BYTES = {UDP: 30, TCP: 54}
@@ -144,10 +149,13 @@ class Pattern:
     """Traffic of one kind at one load.
 
     Attributes:
-        kind: all_to_all, incast (all to one) or broadcast (one to all).
-        load: utilisation by data of the busiest host link: a sender's, or the receiver's of an incast.
+        kind: all_to_all; incast (all to one) or broadcast (one to all); permutation: each host sends to one
+            other, drawn so that each receives from one; hot_spot: all to all, but HOT_SHARE of the packets of
+            each host go to one drawn host; rack_local: all to all, but LOCAL_SHARE go to hosts of the same
+            switch.
+        load: utilisation by data of the busiest host link, in either direction.
         density: share of hosts, drawn uniformly, that take part in all-to-all.
-        seed: seed of that draw.
+        seed: seed of what is drawn.
     """
 
     kind: str = ALL_TO_ALL
@@ -260,36 +268,75 @@ def traffic_of(
     sizes: PacketSizes | None = None,
     protocol: str = UDP,
 ) -> Traffic:
-    """Return the flows of a pattern over a network, all with the same rate.
+    """Return the flows of a pattern over a network; the busiest host link has the load of the pattern.
 
     Raises: NetworkError: fewer than two hosts take part, or a value is out of range.
     """
     sizes = sizes or PacketSizes()
     hosts = _taking_part(topology, pattern)
-    count = len(hosts) * (len(hosts) - 1) if pattern.kind == ALL_TO_ALL else len(hosts) - 1
+    is_dense = pattern.kind in (ALL_TO_ALL, HOT_SPOT, RACK_LOCAL)
+    count = len(hosts) * (len(hosts) - 1) if is_dense else len(hosts)
     if count > FLOW_LIMIT:
         raise NetworkError(
             f"traffic must have at most {FLOW_LIMIT} flows, got {count} of {pattern.kind}, {len(hosts)} hosts"
         )
-    if pattern.kind == ALL_TO_ALL:
-        one, other = np.meshgrid(hosts, hosts, indexing="ij")
-        apart = one != other
-        sources, destinations, sharing = one[apart], other[apart], len(hosts) - 1
-    else:
-        others, root = hosts[1:], np.repeat(hosts[:1], len(hosts) - 1)
-        sources, destinations = (others, root) if pattern.kind == INCAST else (root, others)
-        sharing = len(others)
+    sources, destinations, divisors = _flows(topology, pattern, hosts)
     header = HEADER_BYTES.get(protocol, 0)
     rate_bps = int(topology.rates_bps[topology.sources < topology.host_count].min())
     packets_per_s = pattern.load * rate_bps / 8 / sizes.moments(header)[0]
     return Traffic(
         sources=sources.astype(np.int32),
         destinations=destinations.astype(np.int32),
-        rates_per_s=np.full(len(sources), packets_per_s / sharing),
+        rates_per_s=packets_per_s / divisors,
         arrivals=arrivals or Arrivals(),
         sizes=sizes,
         protocol=protocol,
     )
+
+
+def _flows(
+    topology: Topology, pattern: Pattern, hosts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return sources, destinations, and how often the rate of a flow fits the busiest host link's load.
+
+    Each (flows,)
+    """
+    stream = np.random.Generator(np.random.Philox(key=pattern.seed))
+    if pattern.kind in (INCAST, BROADCAST):
+        others, root = hosts[1:], np.repeat(hosts[:1], len(hosts) - 1)
+        sources, destinations = (others, root) if pattern.kind == INCAST else (root, others)
+        return sources, destinations, np.full(len(others), float(len(others)))
+    if pattern.kind == PERMUTATION:
+        order = stream.permutation(hosts)  # a cycle, so that nobody sends to itself
+        return order, np.roll(order, 1), np.ones(len(hosts))
+    one, other = np.meshgrid(hosts, hosts, indexing="ij")
+    apart = one != other
+    sources, destinations = one[apart], other[apart]
+    if pattern.kind == ALL_TO_ALL:
+        return sources, destinations, np.full(len(sources), len(hosts) - 1.0)
+    if pattern.kind == HOT_SPOT:
+        hot = int(stream.choice(hosts))
+        chosen, share = destinations == hot, HOT_SHARE
+    else:
+        switches = _switches(topology)
+        chosen, share = switches[sources] == switches[destinations], LOCAL_SHARE
+    parts = np.where(chosen, share, 1.0 - share)
+    for group in (chosen, ~chosen):
+        counts = np.bincount(sources[group], minlength=topology.host_count)
+        parts[group] /= counts[sources[group]]
+    # A host without one of both kinds of partners sends all of its packets to the other kind.
+    sent = np.bincount(sources, parts, topology.host_count)
+    parts /= sent[sources]
+    received = np.bincount(destinations, parts, topology.host_count)
+    return sources, destinations, max(1.0, float(received.max())) / parts
+
+
+def _switches(topology: Topology) -> NDArray[np.int64]:
+    """Return the node that each host's link leads to. (hosts,)"""
+    switches = np.zeros(topology.host_count, np.int64)
+    links = topology.sources < topology.host_count
+    switches[topology.sources[links]] = topology.targets[links]
+    return switches
 
 
 def _taking_part(topology: Topology, pattern: Pattern) -> NDArray[np.int64]:
