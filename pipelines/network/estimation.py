@@ -44,6 +44,7 @@ from pipelines.network.traffic import (
     Schedule,
     Traffic,
     draw_schedule,
+    read_matrix,
     read_trace,
     traffic_of,
     traffic_of_trace,
@@ -260,6 +261,8 @@ def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Sche
     if request.trace is not None:
         trace = read_trace(Path(request.trace), host_count=topology.host_count)
         return traffic_of_trace(trace, topology, capacity=request.queue_capacity or None)
+    if request.traffic is not None:
+        return read_matrix(Path(request.traffic), topology), None
     asked = {"kind": request.pattern, "load": request.load, "density": request.density}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     arrivals = POISSON if request.arrivals is None else request.arrivals

@@ -33,6 +33,10 @@ class NetworkRequest:
     trace: Path | str | None = asked(
         "CSV or Parquet file of packets: time_s, source, destination, bytes.", None
     )
+    traffic: Path | str | None = asked(
+        "CSV or Parquet file of flows: source, destination, rate_per_s, and variation, packet_bytes if any.",
+        None,
+    )
     pattern: str | None = asked(
         "all_to_all, incast, broadcast, permutation, hot_spot or rack_local.", None, unset=ALL_TO_ALL
     )
@@ -77,8 +81,9 @@ class NetworkRequest:
         if self.pods is not None and self.topology is not None:
             raise NetworkError("pods and topology are mutually exclusive")
         options = [name for name in PATTERN_OPTIONS if getattr(self, name) is not None]
-        if self.trace is not None and options:
-            raise NetworkError(f"trace and {', '.join(options)} are mutually exclusive")
+        files = [name for name in ("trace", "traffic") if getattr(self, name) is not None]
+        if files and len(files) + len(options) > 1:
+            raise NetworkError(f"{', '.join([*files, *options])} are mutually exclusive")
         if self.trace is not None and self.estimate == CORRECTED:
             raise NetworkError(
                 f"estimate {CORRECTED} is not available for a trace: nothing was learned of traces; "

@@ -9,6 +9,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from invoking import invoke
@@ -163,6 +165,64 @@ def test_estimates_of_further_patterns_and_sizes_are_near_a_simulation(pattern: 
     answer = json.loads(_invoke(*asked, "--estimate", "simulate", "--packets", "100000", "--json").output)
     found = answer["simulated"]["rtt_mean_ns"]["mean"]
     assert found == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.06)
+
+
+def _write_matrix(file: Path, rows: str, head: str = "source,destination,rate_per_s") -> Path:
+    file.write_text(f"{head}\n{rows}")
+    return file
+
+
+def test_a_traffic_matrix_has_flows_with_rates_and_sizes_of_their_own(tmp_path: Path) -> None:
+    head = "source,destination,rate_per_s,variation,packet_bytes"
+    rows = "0,5,4000,1,470\n1,5,2000,4,970\n2,9,100,1,70\n"
+    file, flows = _write_matrix(tmp_path / "m.csv", rows, head), tmp_path / "flows.parquet"
+    asked = ("--pods", "4", "--traffic", str(file), "--estimate", "simulate", "--packets", "300000")
+    answer = json.loads(_invoke(*asked, "--flows", str(flows), "--json").output)
+    # 4,000 packets of 500 bytes and 2,000 of 1,000 reach host 5, which acknowledges 100 a second of no one.
+    assert answer["offered_utilisation"] == pytest.approx((4000 * 500 + 2000 * 1000) * 8 / 1e8, rel=0.01)
+    table = pq.read_table(flows)
+    assert table.column("destination").to_pylist() == [5, 5, 9]
+    estimated, found = (table.column(name).to_pylist() for name in ("rtt_mean_ns", "simulated_rtt_mean_ns"))
+    assert found == pytest.approx(estimated, rel=0.12)
+    assert found[2] < found[0] < found[1]
+    text = pa.csv.read_csv(file)
+    pq.write_table(text, tmp_path / "m.parquet")
+    again = json.loads(_invoke(*asked[:3], str(tmp_path / "m.parquet"), *asked[4:], "--json").output)
+    assert again["simulated"]["rtt_mean_ns"] == answer["simulated"]["rtt_mean_ns"]
+    assert again["rtt_mean_ns"] == answer["rtt_mean_ns"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("0,99,1\n", "a flow's destination must be 0 to 15, got 99 in row 1"),
+        ("0,1,1\n0,0,1\n", "a flow's destination must be another host than its source, in row 2"),
+        ("0,1,0\n", "a flow's rate_per_s must be above 0 to 1e+12, got 0.0 in row 1"),
+        ("0,1,nan\n", "a flow's rate_per_s must be above 0 to 1e+12, got nan in row 1"),
+        ("0,1,x\n", "a flow's rate_per_s must be a number, got 'x' in row 1"),
+        ("", "a traffic matrix has no flows"),
+    ],
+)
+def test_a_traffic_matrix_is_refused_with_its_row(tmp_path: Path, rows: str, words: str) -> None:
+    file = _write_matrix(tmp_path / "m.csv", rows)
+    found = _invoke("--pods", "4", "--traffic", str(file))
+    assert found.exit_code == 1
+    assert found.stderr == f"simfoundry: {words} ({file})\n"
+
+
+def test_other_columns_and_a_pattern_beside_a_matrix_are_refused(tmp_path: Path) -> None:
+    file = _write_matrix(tmp_path / "m.csv", "0,1\n", "source,destination")
+    words = (
+        "columns of a traffic matrix: source, destination; accepted: each of source, destination, rate_per_s"
+    )
+    assert words in _invoke("--pods", "4", "--traffic", str(file)).stderr
+    both = _invoke("--pods", "4", "--traffic", str(file), "--load", "0.5")
+    assert "traffic, load are mutually exclusive" in both.stderr
+    low = _write_matrix(tmp_path / "v.csv", "0,1,5,0.5\n", "source,destination,rate_per_s,variation")
+    assert (
+        "a flow's variation must be 1 to 1000, got 0.5 in row 1"
+        in _invoke(*("--pods", "4", "--traffic", str(low))).stderr
+    )
 
 
 @pytest.mark.parametrize("text", ["x", "0", "64:0.5", "64:0.5,1500", "64:0.5,70000:0.5", "1e3", ""])

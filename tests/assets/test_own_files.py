@@ -27,7 +27,7 @@ READ = {
     "report": {"--release"},
     "train": {"--release"},
     "check": {"--data"},
-    "network": {"--topology", "--trace"},
+    "network": {"--topology", "--trace", "--traffic"},
     "power": {"network", "--hardware", "--hls-config"},
     "explore": {"network"},
     "place": {"graph", "--fabric"},

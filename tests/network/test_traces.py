@@ -272,7 +272,7 @@ def test_read_trace_rejects_too_many_packets(
 ) -> None:
     file = tmp_path / f"trace{ending}"
     write_trace(_trace([0, 1, 2], [0, 0, 0], [1, 1, 1]), file)
-    monkeypatch.setattr(traces, "FILE_PACKET_LIMIT", 2)
+    monkeypatch.setattr(traces, "FORM", replace(traces.FORM, most_rows=2))
     with pytest.raises(NetworkError, match=rf"^{message} \({file}\)$"):
         read_trace(file)
 

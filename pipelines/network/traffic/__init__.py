@@ -4,6 +4,7 @@ Belongs here: flows and their packets. Does not: where they go (`routing`).
 """
 
 from pipelines.network.traffic.generated import TraceOptions, generate_trace
+from pipelines.network.traffic.matrix import read_matrix
 from pipelines.network.traffic.patterns import (
     ARRIVALS,
     HEADER_BYTES,
@@ -48,6 +49,7 @@ __all__ = [
     "Traffic",
     "draw_schedule",
     "generate_trace",
+    "read_matrix",
     "read_trace",
     "replicate_trace",
     "traffic_of",

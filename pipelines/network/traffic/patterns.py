@@ -206,6 +206,24 @@ class FlowMoments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OwnArrivals:
+    """Arrivals and packet sizes of each flow, of a traffic matrix. Each (flows,)
+
+    Attributes:
+        payload_bytes: of all packets of a flow. scvs: squared coefficients of variation of times between
+            packets, 1 for Poisson arrivals and above 1 for generalised exponential ones.
+    """
+
+    payload_bytes: NDArray[np.int32]
+    scvs: NDArray[np.float64]
+
+    def moments(self, header_bytes: int) -> FlowMoments:
+        """Return sizes on the wire and variation of every flow."""
+        mean = self.payload_bytes.astype(np.float64) + header_bytes
+        return FlowMoments(mean_bytes=mean, second_bytes2=mean**2, scvs=self.scvs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traffic:
     """Flows and their packets.
 
@@ -215,6 +233,7 @@ class Traffic:
         arrivals, sizes: of every flow.
         protocol: udp or tcp.
         moments: moments of measured flows, instead of moments of arrivals and sizes.
+        own: arrivals and sizes of each flow, instead of those of all.
     """
 
     sources: NDArray[np.int32]
@@ -224,6 +243,7 @@ class Traffic:
     sizes: PacketSizes = field(default_factory=PacketSizes)
     protocol: str = UDP
     moments: FlowMoments | None = None
+    own: OwnArrivals | None = None
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
@@ -251,6 +271,8 @@ class Traffic:
         """Return moments of all flows: measured, or from arrivals and sizes."""
         if self.moments is not None:
             return self.moments
+        if self.own is not None:
+            return self.own.moments(self.header_bytes)
         mean, scv = self.sizes.moments(self.header_bytes)
         count = len(self.sources)
         return FlowMoments(

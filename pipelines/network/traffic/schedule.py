@@ -55,7 +55,9 @@ def draw_schedule(traffic: Traffic, *, duration_s: float, seed: int) -> Schedule
     flows, times_s = _arrivals(traffic, duration_s, stream)
     payloads, shares = traffic.sizes.distribution()
     sizes = np.asarray(payloads, np.int32)
-    if len(sizes) > 1:
+    if traffic.own is not None:
+        sizes = traffic.own.payload_bytes[flows]
+    elif len(sizes) > 1:
         sizes = stream.choice(sizes, len(flows), p=shares)
     else:
         sizes = np.full(len(flows), sizes[0], np.int32)
@@ -75,6 +77,8 @@ def _arrivals(
     if arrivals.kind == ON_OFF:
         peak, off, on = arrivals.on_off_rates(1.0)
         return _on_off(traffic.rates_per_s, peak, off, on, arrivals.on_share, duration_s, stream)
+    if traffic.own is not None:
+        return _own_arrivals(traffic, 2.0 / (traffic.own.scvs + 1.0), duration_s, stream)
     is_batched = arrivals.kind == GENERALISED_EXPONENTIAL
     ends = arrivals.batch_end if is_batched else 1.0
     batches = stream.poisson(traffic.rates_per_s * duration_s * ends)
@@ -84,6 +88,17 @@ def _arrivals(
         packets = stream.geometric(ends, len(flows))
         flows, times = np.repeat(flows, packets), np.repeat(times, packets)
     return flows, times
+
+
+def _own_arrivals(
+    traffic: Traffic, ends: NDArray[np.float64], duration_s: float, stream: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return generalised exponential arrivals. ends: probabilities of flows that a packet ends its batch."""
+    batches = stream.poisson(traffic.rates_per_s * duration_s * ends)
+    flows = np.repeat(np.arange(len(ends), dtype=np.int32), batches)
+    times = stream.random(len(flows)) * duration_s
+    packets = stream.geometric(ends[flows])
+    return np.repeat(flows, packets), np.repeat(times, packets)
 
 
 @compiled

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pipelines.base.files import open_regular
-from pipelines.base.parquet_files import open_parquet
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
+from pipelines.network.traffic.columns import ENDINGS, Form, naming_file, read_columns
 from pipelines.network.traffic.dispersion import flow_moments
 from pipelines.network.traffic.patterns import HEADER_BYTES, PAYLOAD_LIMIT_BYTES, PROTOCOLS, UDP, Traffic
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT, Schedule
 
-ENDINGS = (".csv", ".parquet")
 FILE_LIMIT_BYTES = 1 << 30
 FILE_PACKET_LIMIT = 1 << 24
 """A file with this many packets and its estimate take 1.8 GiB."""
-COLUMN_LIMIT = 1000
-_HEADER_BYTES = 1 << 16
 COLUMNS = ("time_s", "source", "destination", "bytes")
+FORM = Form(what="trace", row="packet", required=COLUMNS, numbers=("time_s",), most_rows=FILE_PACKET_LIMIT)
 TIME_LIMIT_S = 9e9
 """Largest time in 64-bit nanoseconds."""
 HOST_LIMIT = 1 << 20
@@ -118,115 +113,14 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
     """
     if path.suffix not in ENDINGS:
         raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
-    with open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file:
-        try:
-            trace = _trace_of(
-                _columns(_csv_batches(file) if path.suffix == ".csv" else _parquet_batches(file))
-            )
-            if host_count is not None:
-                _check_hosts(trace, host_count)
-        except NetworkError as error:
-            raise NetworkError(f"{error} ({path})") from error
-        except UnicodeDecodeError as error:
-            raise NetworkError(f"a trace's column names are not UTF-8: {error.reason} ({path})") from error
-        except pa.ArrowException as error:
-            kind = "CSV" if path.suffix == ".csv" else "Parquet"
-            raise NetworkError(f"damaged {kind}: {str(error).splitlines()[0]} ({path})") from error
-        except OSError as error:
-            raise NetworkError(f"cannot read the trace: {error.strerror or error} ({path})") from error
+    with (
+        open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file,
+        naming_file(path, "trace"),
+    ):
+        trace = _trace_of(read_columns(file, path, FORM))
+        if host_count is not None:
+            _check_hosts(trace, host_count)
     return trace
-
-
-def _csv_batches(file: BinaryIO) -> Iterator[Any]:
-    """Return parts of a CSV file as text: its numbers are parsed here, so that a message can name the row."""
-    header = file.read(_HEADER_BYTES).lstrip(b"\r\n")
-    count = re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") + 1
-    if count > COLUMN_LIMIT:  # a thousand bytes of memory for each byte of a header
-        raise NetworkError(f"a trace must have at most {COLUMN_LIMIT} columns, got {count} or more")
-    file.seek(0)
-    _check_columns(pa_csv.open_csv(file).schema.names)
-    file.seek(0)
-    options = pa_csv.ConvertOptions(
-        column_types=dict.fromkeys(COLUMNS, pa.string()),
-        include_columns=list(COLUMNS),
-        strings_can_be_null=False,
-    )
-    return pa_csv.open_csv(file, convert_options=options)
-
-
-def _parquet_batches(file: BinaryIO) -> Iterator[Any]:
-    content = open_parquet(file, columns=COLUMNS, most_rows=FILE_PACKET_LIMIT, error=_refused)
-    schema = content.schema_arrow
-    _check_columns(schema.names)
-    for name in COLUMNS:
-        kind = schema.field(name).type
-        is_time = name == COLUMNS[0]
-        if not (pa.types.is_integer(kind) or (is_time and pa.types.is_floating(kind))):
-            accepted = "numbers" if is_time else "whole numbers"
-            raise NetworkError(f"a trace's column {name} must be of {accepted}, got {kind}")
-    return content.iter_batches(columns=list(COLUMNS))
-
-
-def _refused(problem: str) -> NetworkError:
-    return NetworkError(f"a trace has {problem}")
-
-
-def _check_columns(names: list[str]) -> None:
-    if any(names.count(name) != 1 for name in COLUMNS):
-        raise NetworkError(
-            f"columns of a trace: {', '.join(names)[:200]}; accepted: each of {', '.join(COLUMNS)} once"
-        )
-
-
-def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
-    """Return the four columns, times as numbers in seconds and the others as whole numbers."""
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
-    count = 0
-    for batch in batches:
-        for name in COLUMNS:
-            parts[name].append(_numbers(batch.column(name), name, count))
-        count += batch.num_rows
-        if count > FILE_PACKET_LIMIT:
-            raise NetworkError(f"a trace has more than {FILE_PACKET_LIMIT} packets")
-    if count == 0:
-        raise NetworkError("a trace has no packets")
-    return {name: np.concatenate(pieces) for name, pieces in parts.items()}
-
-
-def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
-    """Return a part of a column, of text or numbers, as float64 or int32."""
-    kind = pa.float64() if name == COLUMNS[0] else pa.int32()
-    if pa.types.is_string(values.type):
-        values = pc.utf8_trim_whitespace(values)
-    if values.null_count or not _casts(values, kind):
-        row = _first_wrong(values, kind)
-        accepted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
-        raise NetworkError(
-            f"a packet's {name} must be {accepted}, got {repr(values[row].as_py())[:60]} in row "
-            f"{rows_before + row + 1}"
-        )
-    return pc.cast(values, kind).to_numpy(zero_copy_only=False)
-
-
-def _casts(values: Any, kind: Any) -> bool:
-    try:
-        pc.cast(values, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _first_wrong(values: Any, kind: Any) -> int:
-    """Return the index of the first value that is null or not a number, by bisection."""
-    right, wrong = 0, len(values)  # the first `right` values are valid, the first `wrong` are not
-    while wrong - right > 1:
-        middle = (right + wrong) // 2
-        part = values.slice(right, middle - right)
-        if part.null_count == 0 and _casts(part, kind):
-            right = middle
-        else:
-            wrong = middle
-    return right
 
 
 def _trace_of(columns: dict[str, NDArray[Any]]) -> Trace:
