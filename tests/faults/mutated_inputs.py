@@ -162,7 +162,9 @@ TOKENS = {
     "\\\n",
     "topology_json": '{ } [ ] : , " nan NaN Infinity 1e999 -1 null true 99999999999999999999 nodes links',
     "topology_graphml": "< > </ /> & &lt; <!DOCTYPE <!ENTITY node edge data key 1e999 -1 nan \" ' =",
-    "trace": ', \n " nan inf -1 1e999 99999999999999999999 time_s é 0x10',
+    **dict.fromkeys(
+        ("trace", "traffic_matrix"), ', \n " nan inf -1 1e999 99999999999999999999 time_s é 0x10'
+    ),
     "csynth": "< > </ /> & &amp; <!DOCTYPE <!ENTITY undef ~ -1 nan 1e999 99999999999999999999 range min max",
     "sql": "COPY EXPLAIN ANALYZE TO '/etc/passwd' read_text( glob( ATTACH PRAGMA INSTALL LOAD SET ; -- /* */ "
     "( ) , * SELECT FROM WHERE UNION getenv('HOME') $$ ' \" 1e999 DROP CREATE INSERT UPDATE DELETE export",
@@ -278,6 +280,17 @@ def _trace(folder: Path) -> Parser:
         return _written(folder, name, read_trace)(content)
 
     return Parser(seeds=[TRACE.encode(), parquet.read_bytes()], parse=parse, errors=(NetworkError,))
+
+
+def _traffic_matrix(folder: Path) -> Parser:
+    from pipelines.network.errors import NetworkError
+    from pipelines.network.topology import FatTree, fat_tree
+    from pipelines.network.traffic import read_matrix
+
+    topology = fat_tree(FatTree(pods=4))
+    parse = _written(folder, "a.csv", lambda path: read_matrix(path, topology))
+    seed = b"source,destination,rate_per_s,variation,packet_bytes\n0,5,4000,1,470\n1,5,20.5,4.5,970\n"
+    return Parser(seeds=[seed], parse=parse, errors=(NetworkError,))
 
 
 def _csynth(folder: Path) -> Parser:
@@ -559,6 +572,7 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
     "topology_json": _topology_json,
     "topology_graphml": _topology_graphml,
     "trace": _trace,
+    "traffic_matrix": _traffic_matrix,
     "csynth": _csynth,
     "release": _release,
     "sql": _sql,
@@ -586,7 +600,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "calibrate": ("c", "directives"),
     "adapt": ("c", "labels"),
     "pragmas": ("c", "liberty"),
-    "network": ("topology_json", "topology_graphml", "trace"),
+    "network": ("topology_json", "topology_graphml", "trace", "traffic_matrix"),
     "power": ("onnx", "hardware", "hls_config"),
     "explore": ("onnx", "liberty"),
     "place": ("onnx", "graph", "fabric"),
