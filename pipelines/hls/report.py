@@ -215,7 +215,7 @@ class _Storage:
 
     def area_um2(self, library: OperatorLibrary) -> float:
         """Return the area of all bits."""
-        return sum(bits.total * area for bits, area in self.areas_um2(library))
+        return ordered_sum(bits.total * area for bits, area in self.areas_um2(library))
 
 
 def _state_bits(states: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pipelines.base.limited import reading
+from pipelines.base.tools import stopwatch
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import (
     FlowLatency,
@@ -182,7 +182,7 @@ def estimate_network(
     Raises: NetworkError: a file, an option or the load is not acceptable, or a simulation failed.
             ToolMissing: the simulator or its compiler is not installed.
     """
-    began = time.monotonic()
+    began = stopwatch()
     with reading(f"the network {request.topology or request.trace or ''}".rstrip()):
         if request.topology is not None:
             topology = read_topology(Path(request.topology))
@@ -204,7 +204,7 @@ def estimate_network(
     uncorrected = flow_latency(model, stream_waits(model, theory))
     quantiles = np.stack([quantile_s(uncorrected, probability) for probability in QUANTILES])
     corrected = correct(model) if estimate == CORRECTED else None
-    seconds = time.monotonic() - began
+    seconds = stopwatch() - began
     return NetworkLatency(
         model=model,
         estimate=estimate,
@@ -234,7 +234,7 @@ def _simulated(
 
     if engine_folder is None:
         raise NetworkError("a simulation needs a folder of compiled programs")
-    began, warm_up_s = time.monotonic(), 0.0
+    began, warm_up_s = stopwatch(), 0.0
     if schedule is None:
         packets = request.packets or DEFAULT_PACKETS
         duration_s = min(DURATION_LIMIT_S, packets / float(model.traffic.rates_per_s.sum()))
@@ -253,7 +253,7 @@ def _simulated(
     )
     run = simulate_in_ns3 if request.estimate == NS3 else simulate
     sums = sum_packets(scenario, run(scenario, engine_folder=engine_folder))
-    return Simulated(sums=sums, packets=len(schedule.times_ns), seconds=time.monotonic() - began)
+    return Simulated(sums=sums, packets=len(schedule.times_ns), seconds=stopwatch() - began)
 
 
 def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Schedule | None]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipelines.base.summation import ordered_sum
 from pipelines.cyclemodel import ControlEstimate
 from pipelines.cyclemodel.control import natural_loops
 from pipelines.hls import CompiledDesign
@@ -59,5 +60,5 @@ def loop_shares(compiled: CompiledDesign, estimate: ControlEstimate) -> list[Loo
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:
-    total = sum(values.values())
+    total = ordered_sum(values.values())
     return {name: value / total for name, value in values.items()} if total else {}
