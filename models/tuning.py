@@ -40,7 +40,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuned:
-    """What a search found. options: of the best trial. first: error of the caller's own options."""
+    """The result of a search. options: of the best trial. first: error of the caller's own options."""
 
     options: Any
     trials: Sequence[Trial]
@@ -76,17 +76,17 @@ def tune(
         raise PredictorError(f"{spec.name} has no options to search")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study.parent.mkdir(parents=True, exist_ok=True)
-    found = optuna.create_study(
+    search = optuna.create_study(
         study_name=study.stem,
         storage=JournalStorage(JournalFileBackend(str(study))),
         sampler=optuna.samplers.TPESampler(seed=seed),
         load_if_exists=True,
     )
-    if not found.trials:
-        found.enqueue_trial({name: getattr(options, name) for name in ranges})
+    if not search.trials:
+        search.enqueue_trial({name: getattr(options, name) for name in ranges})
     done = (TrialState.COMPLETE, TrialState.FAIL)
-    while len(found.get_trials(deepcopy=False, states=done)) < trials:
-        asked = found.ask()
+    while len(search.get_trials(deepcopy=False, states=done)) < trials:
+        asked = search.ask()
         chosen = {
             name: asked.suggest_int(name, int(own.low), int(own.high), log=own.is_log)
             if own.is_whole
@@ -96,14 +96,14 @@ def tune(
         try:
             error = validation_error(spec, data_dirs, replace(options, **chosen), seed)
         except PredictorError as problem:  # these options cannot be trained with
-            found.tell(asked, state=TrialState.FAIL)
+            search.tell(asked, state=TrialState.FAIL)
             on_trial(Trial(number=asked.number, options=chosen, error=None, reason=str(problem)))
         else:
-            found.tell(asked, error)
+            search.tell(asked, error)
             on_trial(Trial(number=asked.number, options=chosen, error=error))
     known = [
         Trial(number=t.number, options=dict(t.params), error=t.value)
-        for t in found.get_trials(deepcopy=False, states=done)
+        for t in search.get_trials(deepcopy=False, states=done)
     ]
     ended = [trial for trial in known if trial.error is not None]
     if not ended:

@@ -45,14 +45,14 @@ class FrozenBackbone(nn.Module):
 
     def __init__(self, folder: str, *, digest: str, magnitudes: bool, kept: Path | None = None) -> None:
         super().__init__()
-        found = folder_digest(folder)
-        if digest not in ("", found):
+        own = folder_digest(folder)
+        if digest not in ("", own):
             raise PredictorError(f"other files than in training: {folder}; accepted: those of hash {digest}")
-        self._folder, self._digest = folder, found
+        self._folder = folder
         self._opened: list[Any] = []  # no part of this module, so that no checkpoint holds the weights
         self._states: OrderedDict[bytes, Tensor] = OrderedDict()
         self._tokens = 0
-        self._kept = None if kept is None else KeptStates(kept, f"{found} {_FORMAT} {PREFIX}")
+        self._kept = None if kept is None else KeptStates(kept, f"{own} {_FORMAT} {PREFIX}")
         tokenizer = Tokenizer.from_file(str(Path(folder) / TOKENIZER))
         self._prefix: list[int] = tokenizer.encode(PREFIX, add_special_tokens=False).ids
         self.width = read_width(Path(folder))

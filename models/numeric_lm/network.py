@@ -446,7 +446,9 @@ class NumericNetwork(nn.Module):
         loss = cross_entropy(logits.flatten(0, 2), answers.classes.flatten(), ignore_index=-100)
         if self.decoder.difference is None or answers.differences is None:
             return loss
-        found = self.decoder.difference(states[:, :, 0]).squeeze(-1).float()  # (batch, metrics)
+        predicted = self.decoder.difference(states[:, :, 0]).squeeze(-1).float()  # (batch, metrics)
         known = torch.isfinite(answers.differences)
-        errors = huber_loss(found, torch.where(known, answers.differences, found.detach()), reduction="none")
+        errors = huber_loss(
+            predicted, torch.where(known, answers.differences, predicted.detach()), reduction="none"
+        )
         return loss + self._difference_weight * errors.sum() / known.sum().clamp(min=1)

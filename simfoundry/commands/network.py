@@ -82,20 +82,20 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
 
 def simulated_answer(answer: NetworkLatency, question: NetworkQuestion) -> dict[str, Any]:
     """Return what a simulation counted; nothing where only an estimate was asked for."""
-    found = answer.simulated
-    if found is None:
+    simulated = answer.simulated
+    if simulated is None:
         return {}
-    summary = found.sums.summary
+    summary = simulated.sums.summary
     return {
         "estimate_s": round(answer.seconds, 3),
         "simulated": {
             "engine": question.estimate or SIMULATE,
-            "seconds": round(found.seconds, 3),
-            "packets": found.packets,
+            "seconds": round(simulated.seconds, 3),
+            "packets": simulated.packets,
             "counted": summary["packet_count"],
             "dropped": summary["drop_count"],
             "busiest_utilisation": round(float(summary["busiest_utilisation"] or 0.0), 4),
-            **{name: _spread(values) for name, values in found.flow_columns().items()},
+            **{name: _spread(values) for name, values in simulated.flow_columns().items()},
         },
     }
 
@@ -184,15 +184,15 @@ def _times(answer: Mapping[str, Any]) -> list[str]:
 
 def network_text(answer: dict[str, Any]) -> str:
     """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
-    found = answer.get("simulated")
+    simulated = answer.get("simulated")
     lines = [f"{name:<24} {answer[name]}" for name in ("network", "hosts", "flows")]
-    if found:
+    if simulated:
         lines.append(
-            f"{'simulated':<24} {found['packets']:,} packets by {ENGINES[found['engine']]} in "
-            f"{found['seconds']:.1f} s, {found['counted']:,} counted, {found['dropped']:,} lost"
+            f"{'simulated':<24} {simulated['packets']:,} packets by {ENGINES[simulated['engine']]} in "
+            f"{simulated['seconds']:.1f} s, {simulated['counted']:,} counted, {simulated['dropped']:,} lost"
         )
-        lines += _times(found)
-    estimate = f"{answer['estimate']} in {answer['estimate_s']:.2f} s" if found else answer["estimate"]
+        lines += _times(simulated)
+    estimate = f"{answer['estimate']} in {answer['estimate_s']:.2f} s" if simulated else answer["estimate"]
     lines.append(f"{'estimate':<24} {estimate}")
     if answer["seen_in_training"] is not None:
         lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")

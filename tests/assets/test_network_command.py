@@ -118,8 +118,8 @@ def test_a_trace_is_simulated_beside_its_estimate(tmp_path: Path) -> None:
     rows = "".join(f"{k / 1000},{k % 3},5,1000\n" for k in range(600))
     file = _write_rows(tmp_path / "trace.csv", rows)
     answer = json.loads(_invoke("--pods", "4", "--trace", str(file), "--json").output)
-    found = answer["simulated"]
-    assert (found["engine"], found["packets"], found["counted"], found["dropped"]) == (
+    counted = answer["simulated"]
+    assert (counted["engine"], counted["packets"], counted["counted"], counted["dropped"]) == (
         "simulate",
         600,
         600,
@@ -127,8 +127,8 @@ def test_a_trace_is_simulated_beside_its_estimate(tmp_path: Path) -> None:
     )
     assert answer["estimate"] == "maximum_entropy"
     # A packet each millisecond meets no other one: its time is that of sending it on every link.
-    assert found["delay_mean_ns"]["least"] == pytest.approx(answer["delay_mean_ns"]["least"], rel=0.01)
-    assert found["rtt_p99_ns"]["most"] == pytest.approx(found["rtt_p50_ns"]["most"])
+    assert counted["delay_mean_ns"]["least"] == pytest.approx(answer["delay_mean_ns"]["least"], rel=0.01)
+    assert counted["rtt_p99_ns"]["most"] == pytest.approx(counted["rtt_p50_ns"]["most"])
     theory = json.loads(
         _invoke("--pods", "4", "--trace", str(file), "--estimate", "maximum_entropy", "--json").output
     )
@@ -140,18 +140,18 @@ def test_a_pattern_is_simulated_on_request_and_the_estimate_is_near(tmp_path: Pa
     asked = ("--pods", "4", "--load", "0.6", "--estimate", "simulate", "--packets", "60000")
     file = tmp_path / "flows.parquet"
     answer = json.loads(_invoke(*asked, "--flows", str(file), "--json").output)
-    found = answer["simulated"]
-    assert found["packets"] == pytest.approx(60_000, rel=0.02)
-    assert found["counted"] == pytest.approx(54_000, rel=0.02)
+    counted = answer["simulated"]
+    assert counted["packets"] == pytest.approx(60_000, rel=0.02)
+    assert counted["counted"] == pytest.approx(54_000, rel=0.02)
     assert answer["estimate"] == "corrected"
-    assert found["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.02)
+    assert counted["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.02)
     again = json.loads(_invoke(*asked, "--json").output)
-    assert again["simulated"]["rtt_mean_ns"] == found["rtt_mean_ns"]
+    assert again["simulated"]["rtt_mean_ns"] == counted["rtt_mean_ns"]
     other = json.loads(_invoke(*asked, "--seed", "2", "--json").output)
-    assert other["simulated"]["rtt_mean_ns"] != found["rtt_mean_ns"]
+    assert other["simulated"]["rtt_mean_ns"] != counted["rtt_mean_ns"]
     rows = pq.read_table(file)
     mean = sum(rows.column("simulated_rtt_mean_ns").to_pylist()) / rows.num_rows
-    assert mean == pytest.approx(found["rtt_mean_ns"]["mean"], abs=1)
+    assert mean == pytest.approx(counted["rtt_mean_ns"]["mean"], abs=1)
     text = _invoke(*asked).output
     assert re.search(
         r"^simulated +[56]\d,\d{3} packets by the project's simulator in \d+\.\d s, 5\d,", text, re.M

@@ -39,7 +39,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from assets.figures import Figure
 from models.calibration_options import CalibrationOptions
 from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
@@ -51,7 +50,7 @@ from models.scheduled import table_features
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
 from tests.benchmarks.pragma_gnn import FAMILIES
-from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.recording import add_record_option, record_cells
 from tests.benchmarks.vendor_predictors import NAMES as VENDOR_NAMES
 from tests.benchmarks.vendor_predictors import Vendor
 
@@ -347,23 +346,12 @@ def main() -> None:
                 print_row(tool, column, count, *cells.values())
                 if given.record:
                     name = "language model and trees: " if given.language_model else ""
-                    record_row(f"{name}{tool}, {column}, {count} labels, median error", cells, options)
-
-
-def record_row(figure: str, cells: Mapping[str, str], options: str) -> None:
-    """Record the cells of one row. options: of the command."""
-    new = Figure(
-        area="predictor",
-        section="Adaptation to another tool",
-        figure=figure,
-        value="",
-        command=f"python -m tests.benchmarks.adaptation{options}",
-        commit="",
-        engines={"hls": "", "knowledge": "", "lightgbm": ""},
-        machine="",
-        date="",
-    )
-    record("predictor", figure, cells, new=new)
+                    record_cells(
+                        "Adaptation to another tool",
+                        f"{name}{tool}, {column}, {count} labels, median error",
+                        cells,
+                        f"python -m tests.benchmarks.adaptation{options}",
+                    )
 
 
 if __name__ == "__main__":

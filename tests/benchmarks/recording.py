@@ -68,3 +68,19 @@ def present_commit() -> str:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def record_cells(section: str, figure: str, cells: Mapping[str, Value], command: str) -> None:
+    """Record a row of predictors of labels with its cells, in a section of area `predictor`."""
+    new = Figure(
+        area="predictor",
+        section=section,
+        figure=figure,
+        value="",
+        command=command,
+        commit="",
+        engines={"hls": "", "knowledge": "", "lightgbm": ""},
+        machine="",
+        date="",
+    )
+    record("predictor", figure, cells, new=new)

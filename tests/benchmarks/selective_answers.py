@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assets.figures import Figure
 from models.catalogue import predictor_named
 from models.intervals import MEASURED, error_scores
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
@@ -37,11 +36,12 @@ from models.model_files import read_outcome
 from models.query import ALL_TARGETS
 from simfoundry.commands.selective import widest
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
-from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.recording import add_record_option, record_cells
 
 LEVELS = ("text", "static", "hls")
 WITHIN = (0.1, 0.2, 0.5)
 SHARES = (0.25, 0.5, 1.0)
+SECTION, COMMAND = "Selective answers", "python -m tests.benchmarks.selective_answers"
 Vector = NDArray[np.float64]
 
 
@@ -188,7 +188,7 @@ def main() -> None:
             cells = {n: f"{v:.2f}" if n == "spearman" else f"{v:.1%}" for n, v in row.items()}
             print_row(level, target, *cells.values())
             if asked.record:
-                record_row(f"level {level}, {target}: confidence and CRPS", cells)
+                record_cells(SECTION, f"level {level}, {target}: confidence and CRPS", cells, COMMAND)
         print(f"median processor s of level {level}: {np.median(own.seconds):.3f}")
     print()
     head = False
@@ -200,23 +200,7 @@ def main() -> None:
                 head = True
             print_row(f"{within:.0%}", way, *cells.values())
             if asked.record:
-                record_row(f"`--within` {within:.0%}, by {way}", cells)
-
-
-def record_row(figure: str, cells: Mapping[str, str]) -> None:
-    """Record the cells of one row."""
-    new = Figure(
-        area="predictor",
-        section="Selective answers",
-        figure=figure,
-        value="",
-        command="python -m tests.benchmarks.selective_answers",
-        commit="",
-        engines={"hls": "", "knowledge": "", "lightgbm": ""},
-        machine="",
-        date="",
-    )
-    record("predictor", figure, cells, new=new)
+                record_cells(SECTION, f"`--within` {within:.0%}, by {way}", cells, COMMAND)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from assets.figures import Figure
 from models.boosted_trees import BoostedTrees
 from models.labelled import LabelledDesign, Selection, add_converted_labels, load_labelled_designs
 from models.lightgbm import TrainOptions
@@ -29,7 +28,7 @@ from models.scheduled import table_features
 from pipelines.c import TOOL
 from pipelines.schemas import OK, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, split_names
-from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.recording import add_record_option, record_cells
 
 Matrix = NDArray[np.float64]
 TARGETS = {
@@ -188,19 +187,12 @@ def row(name: str, errors: Mapping[str, float], *, record_it: bool) -> None:
     cells = {target: f"{error:.1%}" for target, error in errors.items()}
     print_row(name, *cells.values())
     if record_it:
-        figure = f"two fidelities at level text, {name} designs with estimates"
-        new = Figure(
-            area="predictor",
-            section="Two fidelities",
-            figure=figure,
-            value="",
-            command="python -m tests.benchmarks.two_fidelities",
-            commit="",
-            engines={"hls": "", "knowledge": "", "lightgbm": ""},
-            machine="",
-            date="",
+        record_cells(
+            "Two fidelities",
+            f"two fidelities at level text, {name} designs with estimates",
+            cells,
+            "python -m tests.benchmarks.two_fidelities",
         )
-        record("predictor", figure, cells, new=new)
 
 
 if __name__ == "__main__":

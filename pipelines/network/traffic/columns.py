@@ -78,11 +78,11 @@ def read_columns(file: BinaryIO, path: Path, form: Form) -> dict[str, NDArray[An
             raise NetworkError(f"a {form.what} has more than {form.most_rows} {form.row}s")
     if count == 0:
         raise NetworkError(f"a {form.what} has no {form.row}s")
-    found = {name: np.concatenate(pieces) for name, pieces in parts.items()}
+    columns = {name: np.concatenate(pieces) for name, pieces in parts.items()}
     for name, value in form.optional.items():
         whole = np.full(count, value)
-        found.setdefault(name, whole if name in form.numbers else whole.astype(np.int32))
-    return found
+        columns.setdefault(name, whole if name in form.numbers else whole.astype(np.int32))
+    return columns
 
 
 def _csv(file: BinaryIO, form: Form) -> tuple[list[str], Iterator[Any]]:

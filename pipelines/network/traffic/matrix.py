@@ -50,7 +50,7 @@ def read_matrix(path: Path, topology: Topology) -> Traffic:
         open_regular(path, what=FORM.what, most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file,
         naming_file(path, FORM.what),
     ):
-        found = read_columns(file, path, FORM)
+        flows = read_columns(file, path, FORM)
         hosts = topology.host_count - 1
         ranges = {
             "source": (0, hosts),
@@ -60,19 +60,19 @@ def read_matrix(path: Path, topology: Topology) -> Traffic:
             "packet_bytes": (1, PAYLOAD_LIMIT_BYTES),
         }
         for name, (least, most) in ranges.items():
-            for row in np.flatnonzero(~((found[name] >= least) & (found[name] <= most)))[:1].tolist():
+            for row in np.flatnonzero(~((flows[name] >= least) & (flows[name] <= most)))[:1].tolist():
                 words = f"above 0 to {most:g}" if name == "rate_per_s" else f"{least:g} to {most:g}"
                 raise NetworkError(
-                    f"a flow's {name} must be {words}, got {found[name][row]} in row {row + 1}"
+                    f"a flow's {name} must be {words}, got {flows[name][row]} in row {row + 1}"
                 )
-        for row in np.flatnonzero(found["source"] == found["destination"])[:1].tolist():
+        for row in np.flatnonzero(flows["source"] == flows["destination"])[:1].tolist():
             raise NetworkError(f"a flow's destination must be another host than its source, in row {row + 1}")
         return Traffic(
-            sources=found["source"],
-            destinations=found["destination"],
-            rates_per_s=found["rate_per_s"],
-            arrivals=_mean_arrivals(found["rate_per_s"], found["variation"]),
-            own=OwnArrivals(payload_bytes=found["packet_bytes"], scvs=found["variation"]),
+            sources=flows["source"],
+            destinations=flows["destination"],
+            rates_per_s=flows["rate_per_s"],
+            arrivals=_mean_arrivals(flows["rate_per_s"], flows["variation"]),
+            own=OwnArrivals(payload_bytes=flows["packet_bytes"], scvs=flows["variation"]),
         )
 
 
