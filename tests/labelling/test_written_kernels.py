@@ -9,6 +9,7 @@ import pytest
 from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import LabelContext, label_design
 from pipelines.hls import HlsOptions
+from pipelines.programs import program_from_file
 from pipelines.programs.collections import MINI, WRITTEN, WRITTEN_FOLDER, read_kernel
 from pipelines.schemas import OK
 from pipelines.silicon.synthesis import Target, find_liberty
@@ -41,3 +42,20 @@ def test_a_kernel_has_cycles_and_the_outputs_of_native_c(name: str, tmp_path: Pa
     assert (done.label.status, done.label.reason) == (OK, None)
     assert [run.outputs_equal for run in done.runs] == [True]
     assert all((run.latency_cycles or 0) > 0 for run in done.runs)
+
+
+COLUMN = """static void add(int *x, int n, int stride) { for (int i = 0; i < n; i++) x[i * stride] += i; }
+void f(int img[4][4]) { for (int c = 0; c < 4; c++) add(&img[0][c], 4, 4); }
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="a dimension of 2^k elements takes the low k bits of its subscript")
+def test_a_pointer_into_a_row_walks_down_a_column(tmp_path: Path) -> None:
+    context = LabelContext(
+        cache=ContentCache(folder=tmp_path),
+        options=label_options(mapped=False, audit_fraction=0.0),
+        target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
+    )
+    row = program_from_file(Path("f.c"), top="f", source=COLUMN)
+    done = label_design(row, HlsOptions(), context)
+    assert [run.outputs_equal for run in done.runs] == [True]
