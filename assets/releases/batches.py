@@ -35,6 +35,7 @@ from pipelines.programs import LLM
 GROWING = (
     "synthesis.fraction",
     "synthesis.demanding_fraction",
+    "synthesis.all_most_um2",
     "synthesis.fpga_unmapped_fraction",
     "synthesis.other_library_unmapped_fraction",
     "labelling.full_power_fraction",
@@ -135,6 +136,7 @@ def grow_configuration(
             raise FoundryError(f"a release cannot grow by {name}; accepted: {', '.join(GROWING)}")
         group, key = name.split(".")
         present = getattr(changed[group], key)
+        present = sys.float_info.max if present is None else present  # no limit
         most = 1 if name.endswith("fraction") else sys.float_info.max
         if not present <= share <= most:
             raise FoundryError(

@@ -48,8 +48,15 @@ def test_options_of_other_rows_change_no_hash_of_labels() -> None:
 
 def test_every_other_option_of_synthesis_changes_the_hash_of_labels() -> None:
     plain = options_in_keys(label_options())
-    for name in ("timeout_s", "tools", "fraction", "demanding_um2_per_ns", "placement_timeout_s"):
-        assert options_in_keys(with_synthesis(label_options(), **{name: None})) != plain
+    for name in (
+        "timeout_s",
+        "tools",
+        "fraction",
+        "demanding_um2_per_ns",
+        "all_most_um2",
+        "placement_timeout_s",
+    ):
+        assert options_in_keys(with_synthesis(label_options(), **{name: 0.5})) != plain
 
 
 def test_configurations_have_the_recorded_hash() -> None:

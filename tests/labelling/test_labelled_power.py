@@ -23,6 +23,7 @@ from pipelines.dataset.labelling import (
     synthesis,
 )
 from pipelines.dataset.labelling.cross_checks import CrossCheckTarget
+from pipelines.dataset.labelling.runs import is_synthesised
 from pipelines.dataset.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.native import NativeRun
@@ -173,6 +174,21 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
         assert not lacking_power([made.design], [made.label], [unset], without)
     light = replace(large, light_um2_cycles=area_um2 * cycles)
     assert lacking_power([made.design], [made.label], [unset], light) == {made.design.design_id}
+
+
+def test_large_designs_of_programs_by_people_are_drawn_like_generated_ones(
+    row: ProgramRow, target: Target, store: ContentCache
+) -> None:
+    design = label(row, target, store).design
+    area_um2 = design.estimated_area_um2 or 0.0
+    for most, fraction, expected in (
+        (None, 0.0, True),
+        (area_um2, 0.0, True),
+        (area_um2 - 1, 0.0, False),
+        (area_um2 - 1, 1.0, True),
+    ):
+        options = replace(label_options().synthesis, fraction=fraction, all_most_um2=most)
+        assert is_synthesised(design, 0, options) is expected
 
 
 def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(

@@ -151,6 +151,8 @@ def options_in_keys(options: LabelOptions) -> dict[str, Any]:
     values, synthesis = asdict(options), asdict(options.synthesis)
     values |= {f"synthesis_{name}": synthesis.pop(name) for name in _PREFIXED} | synthesis
     values["synthesis"] = values.pop("mapped")
+    if synthesis["all_most_um2"] is None:  # keys that are older than the option
+        del values["all_most_um2"]
     return {name: value for name, value in values.items() if name not in _ELSEWHERE}
 
 

@@ -61,6 +61,8 @@ class Synthesis:
         demanding_fraction: the share of demanding designs, of at least `demanding_um2_per_ns` of
             estimated area per clock period, or `demanding_um2_cycles` of area times cycles. Power and energy
             follow these two in rank, so a sample has more of their upper end.
+        all_most_um2: of programs that nobody generated, the largest estimated area of designs that are all
+            mapped; of larger ones, as of generated ones, `fraction` is. None for no limit.
         fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
             those that `synth_xilinx` maps, when it is one of the tools.
         unmapped_most_um2: largest estimated area of designs with cycles alone that other tools and libraries
@@ -79,6 +81,7 @@ class Synthesis:
     demanding_fraction: Fraction = 0.0
     demanding_um2_per_ns: Positive = 180_000.0
     demanding_um2_cycles: Positive = 1e12
+    all_most_um2: Positive | None = None
     fpga_fraction: Fraction = 1.0
     fpga_unmapped_fraction: Fraction = 0.0
     unmapped_most_um2: Positive | None = None

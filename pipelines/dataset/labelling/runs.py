@@ -336,8 +336,8 @@ def is_audited(design_id: str, fraction: float) -> bool:
 
 
 def is_synthesised(design: DesignRow, cycles: int, options: Synthesis) -> bool:
-    """Tell whether a design is mapped to cells: all of programs that nobody generated, and a sample of the
-    others.
+    """Tell whether a design is mapped to cells: those of programs that nobody generated up to a limit of
+    area, and a sample of the others.
 
     Args:    cycles: most of its runs; options: shares, 0 to 1; a larger sample contains a smaller one.
     """
@@ -347,7 +347,8 @@ def is_synthesised(design: DesignRow, cycles: int, options: Synthesis) -> bool:
         or area_um2 * cycles >= options.demanding_um2_cycles
     ):
         fraction = max(fraction, options.demanding_fraction)
-    return _is_drawn("synthesis", design, fraction) or design.suite not in GENERATED_SUITES
+    is_small = options.all_most_um2 is None or area_um2 <= options.all_most_um2
+    return _is_drawn("synthesis", design, fraction) or (design.suite not in GENERATED_SUITES and is_small)
 
 
 def _is_drawn(what: str, design: DesignRow, fraction: float) -> bool:
