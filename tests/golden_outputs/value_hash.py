@@ -35,7 +35,7 @@ def is_excluded(name: str) -> bool:
     )
 
 
-LATER_FIELDS = ("structure", "static", "objects", "is_constant")
+LATER_FIELDS = ("structure", "static", "objects", "is_constant", "own", "steps")
 """Fields that came after the recorded results: left out while they are empty, so that old hashes stay."""
 
 

@@ -15,6 +15,7 @@
 // Usage: ns3_simulator SCENARIO RESULT
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -327,10 +328,11 @@ class NumberTag : public ns3::Tag {
 class UdpTraffic : public Traffic {
   public:
     UdpTraffic(const Scenario& s, Result& result)
-        : s_(s), result_(result), packets_of_(s.hosts), next_of_(s.hosts), sockets_(s.hosts) {
+        : s_(s), result_(result), steps_(s), packets_of_(s.hosts), next_of_(s.hosts), sockets_(s.hosts) {
         if (s.header_bytes != kUdpHeaderBytes) fail("UDP in ns-3 must have headers of 30 bytes");
         for (int64_t packet = 0; packet < s.packets; packet++)
-            packets_of_[s.flow_sources[s.packet_flows[packet]]].push_back(static_cast<uint32_t>(packet));
+            if (steps_.has_own_time(packet))
+                packets_of_[s.flow_sources[s.packet_flows[packet]]].push_back(static_cast<uint32_t>(packet));
     }
     void start(const ns3::NodeContainer& nodes) override {
         auto kind = ns3::TypeId::LookupByName("ns3::UdpSocketFactory");
@@ -350,6 +352,7 @@ class UdpTraffic : public Traffic {
   private:
     const Scenario& s_;
     Result& result_;
+    Steps steps_;
     std::vector<std::vector<uint32_t>> packets_of_;
     std::vector<size_t> next_of_;
     std::vector<Ptr<ns3::Socket>> sockets_;
@@ -360,10 +363,12 @@ class UdpTraffic : public Traffic {
         Simulator::Schedule(until(s_.times_ns[packets_of_[host][next_of_[host]]]), &UdpTraffic::send_next, this, host);
     }
     void send_next(int32_t host) {
-        uint32_t packet = packets_of_[host][next_of_[host]++];
-        int32_t to = s_.flow_destinations[s_.packet_flows[packet]];
-        send(host, to, s_.payload_bytes[packet], NumberTag(packet));
+        send_data(packets_of_[host][next_of_[host]++]);
         schedule_next(host);
+    }
+    void send_data(uint32_t packet) {
+        int32_t flow = s_.packet_flows[packet];
+        send(s_.flow_sources[flow], s_.flow_destinations[flow], s_.payload_bytes[packet], NumberTag(packet));
     }
     void send(int32_t from, int32_t to, int64_t bytes, NumberTag tag) {
         auto packet = ns3::Create<Packet>(static_cast<uint32_t>(bytes));
@@ -374,11 +379,13 @@ class UdpTraffic : public Traffic {
         while (auto packet = socket->Recv()) {
             NumberTag tag;
             if (!packet->PeekPacketTag(tag)) continue;
-            int64_t taken = now() - s_.times_ns[tag.packet];
+            int64_t taken = now() - steps_.sent_ns[tag.packet];
             (tag.is_ack ? result_.rtts_ns : result_.delays_ns)[tag.packet] = taken;
             int32_t flow = s_.packet_flows[tag.packet];
             if (!tag.is_ack && s_.ack_bytes >= 0)
                 send(s_.flow_destinations[flow], s_.flow_sources[flow], s_.ack_bytes, NumberTag(tag.packet, true));
+            if (!tag.is_ack)
+                for (int32_t next : steps_.released_by(tag.packet, now())) send_data(static_cast<uint32_t>(next));
         }
     }
 };
@@ -386,7 +393,9 @@ class UdpTraffic : public Traffic {
 // A flow's packets as a stream of bytes.
 class Connection {
   public:
-    Connection(const Scenario& s, Result& result) : s_(s), result_(result) {}
+    // on_arrival: called with every packet that has arrived.
+    Connection(const Scenario& s, Result& result, const Steps& steps, std::function<void(int64_t)> on_arrival)
+        : s_(s), result_(result), steps_(steps), on_arrival_(std::move(on_arrival)) {}
     void add(int64_t packet) {
         packets_.push_back(packet);
         ends_.push_back((ends_.empty() ? 0 : ends_.back()) + s_.payload_bytes[packet]);
@@ -404,16 +413,26 @@ class Connection {
         socket_->TraceConnectWithoutContext("Rx", MakeCallback(&Connection::on_segment, this));
         int64_t first = s_.times_ns[packets_[0]];
         Simulator::Schedule(until(first - kHandshakeNs), &Connection::open, this, server);
-        Simulator::Schedule(until(first), &Connection::send_next, this);
+        if (steps_.has_own_time(packets_[0])) Simulator::Schedule(until(first), &Connection::send_next, this);
+    }
+    // The next packet of a step that begins.
+    void release() {
+        due_++;
+        write();
     }
     void receive(Ptr<ns3::Socket> socket) {
         while (auto packet = socket->Recv()) read_bytes_ += packet->GetSize();
-        while (read_ < ends_.size() && ends_[read_] <= read_bytes_) end(result_.delays_ns, read_++);
+        while (read_ < ends_.size() && ends_[read_] <= read_bytes_) {
+            end(result_.delays_ns, read_);
+            on_arrival_(packets_[read_++]);
+        }
     }
 
   private:
     const Scenario& s_;
     Result& result_;
+    const Steps& steps_;
+    std::function<void(int64_t)> on_arrival_;
     Ptr<ns3::Socket> socket_;
     std::vector<int64_t> packets_, ends_;  // ends: bytes of the stream up to the end of each
     size_t due_ = 0, written_ = 0, read_ = 0, acknowledged_ = 0;
@@ -421,9 +440,8 @@ class Connection {
 
     void open(ns3::InetSocketAddress server) { socket_->Connect(server); }
     void send_next() {
-        due_++;
-        write();
-        if (due_ < packets_.size())
+        release();
+        if (due_ < packets_.size() && steps_.has_own_time(packets_[due_]))
             Simulator::Schedule(until(s_.times_ns[packets_[due_]]), &Connection::send_next, this);
     }
     // Packets that the send buffer has no room for wait before it.
@@ -442,14 +460,17 @@ class Connection {
         int64_t bytes = static_cast<int64_t>(header.GetAckNumber().GetValue()) - 1;
         while (acknowledged_ < ends_.size() && ends_[acknowledged_] <= bytes) end(result_.rtts_ns, acknowledged_++);
     }
-    void end(std::vector<int64_t>& times, size_t place) { times[packets_[place]] = now() - s_.times_ns[packets_[place]]; }
+    void end(std::vector<int64_t>& times, size_t place) { times[packets_[place]] = now() - steps_.sent_ns[packets_[place]]; }
 };
 
 class TcpTraffic : public Traffic {
   public:
-    TcpTraffic(const Scenario& s, Result& result) : s_(s), flows_of_(s.hosts) {
+    TcpTraffic(const Scenario& s, Result& result) : s_(s), steps_(s), flows_of_(s.hosts) {
+        auto on_arrival = [this](int64_t packet) {
+            for (int32_t next : steps_.released_by(packet, now())) connections_[s_.packet_flows[next]].release();
+        };
         for (int64_t flow = 0; flow < s.flows; flow++) {
-            connections_.emplace_back(s, result);
+            connections_.emplace_back(s, result, steps_, on_arrival);
             ports_.push_back(static_cast<uint16_t>(kFirstClientPort + flows_of_[s.flow_sources[flow]].size()));
             flows_of_[s.flow_sources[flow]].push_back(flow);
             if (flows_of_[s.flow_sources[flow]].size() > kClientPorts) fail("a host in ns-3 must have at most 50000 flows");
@@ -472,7 +493,7 @@ class TcpTraffic : public Traffic {
             socket->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), ports_[flow]));
             connections_[flow].start(socket, {address_of(s_.flow_destinations[flow]), kServerPort});
         }
-        Simulator::Stop(ns3::NanoSeconds((s_.packets ? s_.times_ns.back() : 0) + kDrainNs));
+        if (s_.steps == 0) Simulator::Stop(ns3::NanoSeconds((s_.packets ? s_.times_ns.back() : 0) + kDrainNs));
     }
     Seen identify(Ptr<const Packet> packet) const override {
         ns3::PppHeader link;
@@ -495,6 +516,7 @@ class TcpTraffic : public Traffic {
 
   private:
     const Scenario& s_;
+    Steps steps_;
     std::deque<Connection> connections_;  // of flows
     std::vector<uint16_t> ports_;         // of flows, at their sources
     std::vector<std::vector<int64_t>> flows_of_;

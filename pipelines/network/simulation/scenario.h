@@ -2,7 +2,7 @@
 //
 // Belongs here: their layout. Does not: simulation. All numbers are little-endian.
 //
-// Scenario: magic, 12 int64 of Header, then arrays in the order of Scenario.
+// Scenario: magic, 12 int64 of Header, the number of steps behind the second magic, then arrays in the order of Scenario.
 // Result: magic, packet and hop and queue counts, then arrays in the order of Result.
 #ifndef NETWORK_SCENARIO_H
 #define NETWORK_SCENARIO_H
@@ -25,12 +25,15 @@ struct Header {
 };
 
 struct Scenario : Header {
+    int64_t steps = 0;  // of collectives; 0: every packet is sent at its time
     std::vector<int32_t> queue_sources, queue_targets;
     std::vector<int64_t> rates_bps, delays_ns;
     std::vector<int32_t> flow_sources, flow_destinations;
     std::vector<int32_t> routes, ack_routes;  // (flows, length), -1 after the last queue
     std::vector<int64_t> times_ns;
     std::vector<int32_t> packet_flows, payload_bytes;
+    std::vector<int32_t> packet_steps;  // (packets,), none without steps
+    std::vector<int32_t> after_steps;   // (steps,) the one before of the same job, -1: none
 };
 
 struct HopSums {
@@ -75,8 +78,11 @@ inline Scenario read_scenario(const char* path) {
     if (!file) fail("the scenario cannot be opened");
     char magic[8];
     Scenario s;
-    if (std::fread(magic, 1, 8, file) != 8 || std::memcmp(magic, "SFNETIN1", 8) != 0) fail("not a scenario");
+    if (std::fread(magic, 1, 8, file) != 8) fail("not a scenario");
+    bool has_steps = std::memcmp(magic, "SFNETIN2", 8) == 0;
+    if (!has_steps && std::memcmp(magic, "SFNETIN1", 8) != 0) fail("not a scenario");
     if (std::fread(static_cast<Header*>(&s), sizeof(Header), 1, file) != 1) fail("the scenario ends early");
+    if (has_steps && std::fread(&s.steps, sizeof s.steps, 1, file) != 1) fail("the scenario ends early");
     read_array(file, s.queue_sources, s.queues);
     read_array(file, s.queue_targets, s.queues);
     read_array(file, s.rates_bps, s.queues);
@@ -88,9 +94,43 @@ inline Scenario read_scenario(const char* path) {
     read_array(file, s.times_ns, s.packets);
     read_array(file, s.packet_flows, s.packets);
     read_array(file, s.payload_bytes, s.packets);
+    read_array(file, s.packet_steps, s.steps ? s.packets : 0);
+    read_array(file, s.after_steps, s.steps);
     std::fclose(file);
     return s;
 }
+
+// Steps of collectives: the packets of one are sent at the moment when all of the one before have arrived.
+class Steps {
+  public:
+    std::vector<int64_t> sent_ns;  // of every packet
+    explicit Steps(const Scenario& s)
+        : sent_ns(s.times_ns), s_(s), left_(s.steps), next_(s.steps, -1), packets_(s.steps) {
+        for (int64_t step = 0; step < s.steps; step++)
+            if (s.after_steps[step] >= 0) next_[s.after_steps[step]] = static_cast<int32_t>(step);
+        for (size_t packet = 0; packet < s.packet_steps.size(); packet++) {
+            left_[s.packet_steps[packet]]++;
+            packets_[s.packet_steps[packet]].push_back(static_cast<int32_t>(packet));
+        }
+    }
+    bool has_own_time(int64_t packet) const { return s_.steps == 0 || s_.after_steps[s_.packet_steps[packet]] < 0; }
+    // Packets that are to be sent because another one has arrived.
+    const std::vector<int32_t>& released_by(int64_t packet, int64_t now) {
+        static const std::vector<int32_t> none;
+        if (s_.steps == 0) return none;
+        int32_t step = s_.packet_steps[packet];
+        if (--left_[step] > 0 || next_[step] < 0) return none;
+        const std::vector<int32_t>& released = packets_[next_[step]];
+        for (int32_t next : released) sent_ns[next] = now;
+        return released;
+    }
+
+  private:
+    const Scenario& s_;
+    std::vector<int64_t> left_;
+    std::vector<int32_t> next_;
+    std::vector<std::vector<int32_t>> packets_;
+};
 
 inline void write_hops(std::FILE* file, const HopSums& sums) {
     write_array(file, sums.packets);

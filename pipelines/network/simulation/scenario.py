@@ -14,7 +14,7 @@ from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, Schedule, Traffic
 
 ACK_PAYLOAD_BYTES = 0
-_SCENARIO_MAGIC, _RESULT_MAGIC = b"SFNETIN1", b"SFNETRS1"
+_SCENARIO_MAGIC, _STEPS_MAGIC, _RESULT_MAGIC = b"SFNETIN1", b"SFNETIN2", b"SFNETRS1"
 _NS_PER_S = 1e9
 
 
@@ -44,6 +44,20 @@ class SimulationOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Steps:
+    """Steps of collectives: the packets of one are sent when all packets of the one before have arrived.
+
+    Attributes:
+        of_packets: step of every packet. (packets,)
+        after: the step before of the same job; the packets of a first one, -1, have times of their own.
+            (steps,)
+    """
+
+    of_packets: NDArray[np.int32]
+    after: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scenario:
     """One run: a network, its flows' routes and the packets of a schedule.
 
@@ -58,6 +72,7 @@ class Scenario:
     options: SimulationOptions
     routes: NDArray[np.int32]
     ack_routes: NDArray[np.int32]
+    steps: Steps | None = None
 
     @property
     def has_acks(self) -> bool:
@@ -72,8 +87,11 @@ def make_scenario(
     *,
     routing: Routing | None = None,
     options: SimulationOptions | None = None,
+    steps: Steps | None = None,
 ) -> Scenario:
     """Route the flows of a schedule.
+
+    Args:   steps: of collectives; without them every packet is sent at its time.
 
     Raises: NetworkError: a flow has no route, or the warm-up leaves no packets.
     """
@@ -91,6 +109,7 @@ def make_scenario(
         options=options,
         routes=route_flows(topology, traffic.sources, traffic.destinations, routing),
         ack_routes=route_flows(topology, traffic.destinations, traffic.sources, routing),
+        steps=steps,
     )
 
 
@@ -110,6 +129,7 @@ def scenario_bytes(scenario: Scenario) -> bytes:
         ACK_PAYLOAD_BYTES if scenario.options.has_acks else -1,
         round(scenario.options.warm_up_s * _NS_PER_S),
         int(traffic.protocol == TCP),
+        *(() if scenario.steps is None else (len(scenario.steps.after),)),
     )
     arrays = (
         (topology.sources, "<i4"),
@@ -123,8 +143,10 @@ def scenario_bytes(scenario: Scenario) -> bytes:
         (schedule.times_ns, "<i8"),
         (schedule.flows, "<i4"),
         (schedule.payload_bytes, "<i4"),
+        *(() if (steps := scenario.steps) is None else ((steps.of_packets, "<i4"), (steps.after, "<i4"))),
     )
-    content = [_SCENARIO_MAGIC, np.array(header, "<i8").tobytes()]
+    magic = _SCENARIO_MAGIC if scenario.steps is None else _STEPS_MAGIC
+    content = [magic, np.array(header, "<i8").tobytes()]
     return b"".join([*content, *(np.ascontiguousarray(values, kind).tobytes() for values, kind in arrays)])
 
 

@@ -71,19 +71,35 @@ struct Waiting {
 };
 
 struct Queue {
-    std::vector<Waiting> ring;
-    int64_t first = 0, count = 0;
+    std::vector<Waiting> ring;  // a power of two, doubled when it is full
+    size_t first = 0, count = 0;
     bool is_busy = false;
     Waiting sending{};
+    void push(const Waiting& own) {
+        if (count == ring.size()) {
+            std::vector<Waiting> larger(std::max<size_t>(8, 2 * count));
+            for (size_t i = 0; i < count; i++) larger[i] = ring[(first + i) & (count - 1)];
+            ring.swap(larger);
+            first = 0;
+        }
+        ring[(first + count++) & (ring.size() - 1)] = own;
+    }
+    Waiting pop() {
+        Waiting next = ring[first];
+        first = (first + 1) & (ring.size() - 1);
+        count--;
+        return next;
+    }
 };
 
 class Simulation {
   public:
-    explicit Simulation(const Scenario& scenario) : s(scenario), meter(scenario, result), queues(s.queues) {
-        for (Queue& q : queues) q.ring.resize(static_cast<size_t>(std::max<int64_t>(1, s.capacity)));
+    explicit Simulation(const Scenario& scenario)
+        : s(scenario), meter(scenario, result), steps(scenario), queues(s.queues) {
         of_host.resize(s.hosts);
         next_of_host.assign(s.hosts, 0);
-        for (int64_t p = 0; p < s.packets; p++) of_host[s.flow_sources[s.packet_flows[p]]].push_back(static_cast<int32_t>(p));
+        for (int64_t p = 0; p < s.packets; p++)
+            if (steps.has_own_time(p)) of_host[s.flow_sources[s.packet_flows[p]]].push_back(static_cast<int32_t>(p));
     }
 
     Result& run() {
@@ -111,6 +127,7 @@ class Simulation {
     const Scenario& s;
     Result result;
     Meter meter;
+    Steps steps;
     std::vector<Queue> queues;
     std::vector<std::vector<int32_t>> of_host;
     std::vector<size_t> next_of_host;
@@ -139,17 +156,18 @@ class Simulation {
         if (!q.is_busy) {
             q.is_busy = true;
             begin(now, queue, own);
-        } else if (q.count == s.capacity) {
+        } else if (q.count == static_cast<size_t>(s.capacity)) {
             if (meter.counts(packet)) meter.dropped(queue, place(packet, hop, is_ack), is_ack);
         } else {
-            int64_t at = q.first + q.count++;
-            q.ring[static_cast<size_t>(at >= s.capacity ? at - s.capacity : at)] = own;
+            q.push(own);
         }
     }
 
     void end(int64_t now, int32_t packet, bool is_ack) {
-        (is_ack ? result.rtts_ns : result.delays_ns)[packet] = now - s.times_ns[packet];
-        if (!is_ack && s.ack_bytes >= 0) arrive(now, packet, 0, true);
+        (is_ack ? result.rtts_ns : result.delays_ns)[packet] = now - steps.sent_ns[packet];
+        if (is_ack) return;
+        if (s.ack_bytes >= 0) arrive(now, packet, 0, true);
+        for (int32_t next : steps.released_by(packet, now)) arrive(now, next, 0, false);
     }
 
     void begin(int64_t now, int32_t queue, Waiting own) {
@@ -172,10 +190,7 @@ class Simulation {
             q.is_busy = false;
             return;
         }
-        Waiting next = q.ring[static_cast<size_t>(q.first)];
-        q.first = q.first + 1 == s.capacity ? 0 : q.first + 1;
-        q.count--;
-        begin(now, queue, next);
+        begin(now, queue, q.pop());
     }
 };
 
