@@ -14,7 +14,18 @@ that computes; each command asks the function of its name. Importing this packag
 from typing import TYPE_CHECKING
 
 from simfoundry import loaders
-from simfoundry.asking import explore, label, network, place, power, pragmas, predict, simulate, train
+from simfoundry.asking import (
+    collective,
+    explore,
+    label,
+    network,
+    place,
+    power,
+    pragmas,
+    predict,
+    simulate,
+    train,
+)
 from simfoundry.questions import Options
 from simfoundry.reading import release, sql, table
 
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Options",
     "__version__",
+    "collective",
     "explore",
     "label",
     "loaders",

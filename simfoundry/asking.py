@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from assets.errors import needing
 from simfoundry.questions import (
+    CollectiveQuestion,
     ExploreQuestion,
     File,
     LabelQuestion,
@@ -125,6 +126,18 @@ def network(question: NetworkQuestion) -> Answer:
     from simfoundry.commands.network import answer_network
 
     return answer_network(question)
+
+
+@_answers(CollectiveQuestion)
+def collective(question: CollectiveQuestion) -> Answer:
+    """Estimate how long collective operations of jobs take on the hosts of a network.
+
+    Returns: the answer of `simfoundry collective --json`.
+    Raises:  FoundryError, NetworkError: an option or a file is not acceptable.
+    """
+    from simfoundry.commands.collective import answer_collective
+
+    return answer_collective(question)
 
 
 @_answers(PlaceQuestion)

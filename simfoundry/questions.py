@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from assets.source_options import SourceOptions
 from models.calibration_options import CalibrationOptions
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
-from pipelines.network.request import NetworkRequest
+from pipelines.network.request import CollectiveRequest, NetworkRequest
 
 File: TypeAlias = Path | str
 DEFAULT_FABRIC = "fabric/present.yaml"
@@ -213,6 +213,9 @@ class NetworkQuestion(NetworkRequest):
     flows: File | None = asked(
         "Write each flow's latency to this .parquet or .csv file.", None, role="output"
     )
+
+
+CollectiveQuestion = CollectiveRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,10 +77,7 @@ class NetworkRequest:
     )
 
     def __post_init__(self) -> None:
-        if self.pods is None and self.topology is None:
-            raise NetworkError("no network: either pods or topology is required")
-        if self.pods is not None and self.topology is not None:
-            raise NetworkError("pods and topology are mutually exclusive")
+        _require_one_network(self.pods, self.topology)
         options = [name for name in PATTERN_OPTIONS if getattr(self, name) is not None]
         files = [name for name in ("trace", "traffic") if getattr(self, name) is not None]
         if files and len(files) + len(options) > 1:
@@ -103,3 +101,54 @@ class NetworkRequest:
 def simulates(request: NetworkRequest) -> bool:
     """Tell whether packets are simulated: on request, and by default those of a trace."""
     return request.estimate in SIMULATIONS or (request.estimate is None and request.trace is not None)
+
+
+TRANSFERS = "transfers"
+DEFAULT_LINK_GBPS, DEFAULT_LINK_DELAY_NS, DEFAULT_PAYLOAD_BYTES = 100.0, 500, 1470
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveRequest:
+    """A network, and jobs of collective operations on its hosts."""
+
+    pods: int | None = asked(
+        "Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts.", None
+    )
+    topology: Path | str | None = asked("JSON or GraphML file of any other network.", None)
+    link_gbps: float | None = asked(
+        "Rate of the links of a fat-tree in Gb/s.", None, least=0.001, most=10_000, unset=DEFAULT_LINK_GBPS
+    )
+    link_delay_ns: int | None = asked(
+        "Propagation delay of the links of a fat-tree in ns.", None, least=0, unset=DEFAULT_LINK_DELAY_NS
+    )
+    job: Sequence[str] = asked(
+        "ring_all_reduce, tree_all_reduce, all_gather or all_to_all of some bytes, on all hosts or on some: "
+        "KIND:BYTES[:hosts=0-15][:start=S][:order=random]; once a job.",
+        (),
+        metavar="JOB",
+    )
+    routing: str = asked("ecmp or fixed.", "ecmp")
+    seed: int = asked("Seed of routes and of random orders.", 1)
+    packet_bytes: int = asked(
+        "Bytes of a full packet without headers.", DEFAULT_PAYLOAD_BYTES, least=1, most=65_000
+    )
+    estimate: str = asked(
+        "By transfers in queues; or also a simulation of every packet: UDP by the project's simulator, TCP "
+        "by ns-3.",
+        TRANSFERS,
+        choices=(TRANSFERS, *SIMULATIONS),
+    )
+
+    def __post_init__(self) -> None:
+        _require_one_network(self.pods, self.topology)
+        if self.topology is not None and (self.link_gbps is not None or self.link_delay_ns is not None):
+            raise NetworkError("the links of a network file have rates and delays of their own")
+        if not self.job:
+            raise NetworkError("no job; accepted: one or more, as ring_all_reduce:16MB:hosts=0-15")
+
+
+def _require_one_network(pods: int | None, topology: Path | str | None) -> None:
+    if pods is None and topology is None:
+        raise NetworkError("no network: either pods or topology is required")
+    if pods is not None and topology is not None:
+        raise NetworkError("pods and topology are mutually exclusive")

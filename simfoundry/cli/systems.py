@@ -1,4 +1,4 @@
-"""Commands on networks, fabrics, accelerators and Verilog: network, place, power, explore, simulate."""
+"""Commands on networks, fabrics, accelerators and Verilog."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from simfoundry import asking
 from simfoundry.cli.options import PATH, PacedEcho, answer_json, as_json_option, explained, listed, options_of
 from simfoundry.questions import (
+    CollectiveQuestion,
     ExploreQuestion,
     NetworkQuestion,
     PlaceQuestion,
@@ -31,6 +32,22 @@ def network(as_json: bool, **options: Any) -> None:
         from simfoundry.commands.network import network_text
 
         click.echo(network_text(answer))
+
+
+@listed("Networks, accelerators and Verilog", memory_gib=2)
+@click.command()
+@options_of(CollectiveQuestion)
+@as_json_option
+@explained
+def collective(as_json: bool, **options: Any) -> None:
+    """Estimate how long collective operations of jobs take on the hosts of a network."""
+    answer = asking.collective(**options)
+    if as_json:
+        answer_json(answer)
+    else:
+        from simfoundry.commands.collective import collective_text
+
+        click.echo(collective_text(answer))
 
 
 @listed("Networks, accelerators and Verilog", memory_gib=4)

@@ -54,6 +54,7 @@ COMMANDS = [
     "import",
     "records",
     "network",
+    "collective",
     "node",
     "pragmas",
     "place",

@@ -28,6 +28,7 @@ OPTIONS = (
     ("network", "--load"),
     ("network", "--density"),
     ("network", "--scv"),
+    ("collective", "--link-gbps"),
     ("pragmas", "--area"),
     ("pragmas", "--solver-timeout"),
     ("pragmas", "--hls-timeout"),

@@ -28,6 +28,7 @@ READ = {
     "train": {"--release"},
     "check": {"--data"},
     "network": {"--topology", "--trace", "--traffic"},
+    "collective": {"--topology"},
     "power": {"network", "--hardware", "--hls-config"},
     "explore": {"network"},
     "place": {"graph", "--fabric"},

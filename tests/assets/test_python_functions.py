@@ -26,6 +26,7 @@ from pipelines.programs import ProgramError
 from simfoundry import asking
 from simfoundry.cli import simfoundry
 from simfoundry.questions import (
+    CollectiveQuestion,
     ExploreQuestion,
     LabelQuestion,
     NetworkQuestion,
@@ -72,6 +73,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 QUESTIONS = {
     sf.label: LabelQuestion,
+    sf.collective: CollectiveQuestion,
     sf.network: NetworkQuestion,
     sf.place: PlaceQuestion,
     sf.power: PowerQuestion,
@@ -190,3 +192,4 @@ def test_predict_says_where_its_answer_is_from(project: Path, monkeypatch: pytes
 
 def test_network_is_the_answer_of_the_command() -> None:
     assert sf.network(pods=4, pattern="all-to-all")["flows"] == 240
+    assert [job["steps"] for job in sf.collective(pods=4, job=["all_gather:1MB"])["jobs"]] == [15]

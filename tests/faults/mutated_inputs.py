@@ -601,6 +601,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "adapt": ("c", "labels"),
     "pragmas": ("c", "liberty"),
     "network": ("topology_json", "topology_graphml", "trace", "traffic_matrix"),
+    "collective": ("topology_json",),
     "power": ("onnx", "hardware", "hls_config"),
     "explore": ("onnx", "liberty"),
     "place": ("onnx", "graph", "fabric"),

@@ -1,0 +1,9 @@
+"""Collective operations of jobs on hosts: steps of transfers, and their times with and without packets.
+
+Belongs here: jobs, the model of transfers, packets of a simulation. Does not: simulators (`simulation`).
+"""
+
+from pipelines.network.collectives.jobs import COLLECTIVES, Job, read_job
+from pipelines.network.collectives.transfers import Packets, TransferTimes, transfer_times
+
+__all__ = ["COLLECTIVES", "Job", "Packets", "TransferTimes", "read_job", "transfer_times"]
