@@ -3,7 +3,14 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.cyclemodel.control import UNKNOWN_TRIPS, ControlEstimate, LoopCount, estimate_cycles, late_loop
+from pipelines.cyclemodel.control import (
+    UNKNOWN_TRIPS,
+    ControlEstimate,
+    LoopCount,
+    estimate_cycles,
+    late_loop,
+    natural_loops,
+)
 from pipelines.cyclemodel.expected import expected_cycles
 from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import write_program
@@ -36,6 +43,7 @@ __all__ = [
     "estimate_cycles",
     "expected_cycles",
     "late_loop",
+    "natural_loops",
     "operand_widths",
     "run_model",
     "write_program",

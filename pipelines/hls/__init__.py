@@ -27,6 +27,7 @@ from pipelines.hls.operators import (
     signed_digit_count,
 )
 from pipelines.hls.plan import TransformOptions, transform
+from pipelines.hls.report import area_parts
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
 from pipelines.hls.rules import later_rules
 from pipelines.hls.schedule import BlockSchedule, closing_values
@@ -50,6 +51,7 @@ __all__ = [
     "MappingSpace",
     "ScheduledDesign",
     "TransformOptions",
+    "area_parts",
     "block_writers",
     "check_program",
     "closing_values",

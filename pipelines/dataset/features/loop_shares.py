@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipelines.base.summation import ordered_sum
-from pipelines.cyclemodel import ControlEstimate
-from pipelines.cyclemodel.control import natural_loops
-from pipelines.hls import CompiledDesign
-from pipelines.hls.report import area_parts
+from pipelines.cyclemodel import ControlEstimate, natural_loops
+from pipelines.hls import CompiledDesign, area_parts
 
 OUTSIDE = ""
 """Stands for the name of a loop where a part is in none."""
