@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from pipelines.network.queueing import (
     Streams,
     StreamWaits,
     flow_latency,
+    hop_waits_s,
     stream_waits,
     wait_by_stream_s,
 )
@@ -55,6 +57,8 @@ the law is exact."""
 NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
+OFTEN_FULL = 0.08
+"""Mean wait over that of a full queue from which queues are often full: some exp(-1 / 0.08) of the time."""
 _LIMIT = 0.99
 _CHUNK = 1 << 12
 Vector = NDArray[np.float64]
@@ -89,35 +93,77 @@ def tail_kind(model: NetworkModel) -> str | None:
 
 
 def rtt_quantiles_s(
-    model: NetworkModel, waits: StreamWaits, latency: FlowLatency, tails: Mapping[str, Correction]
+    model: NetworkModel,
+    waits: StreamWaits,
+    latency: FlowLatency,
+    tails: Mapping[str, Correction],
+    probabilities: Sequence[float] = QUANTILES,
 ) -> Vector:
-    """Return the median and 99th percentile of every flow's round trip. (2, flows)
+    """Return quantiles of every flow's round trip. (probabilities, flows)
 
-    Args:   waits: corrected ones. latency: from them. tails: learned errors of the law, by kind.
+    Args:   waits: corrected ones. latency: from them. tails: learned errors of the law, by kind, at the
+            probabilities of QUANTILES; those of others are between them, by quantiles of a normal law.
     """
     kind = tail_kind(model)
     if kind is None or kind not in tails:
-        return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
+        return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
     law, learned = flow_law(model, waits, latency), tails[kind]
+    longest_s = _longest_waits_s(model, waits, latency)
+    normal = NormalDist().inv_cdf
+    low, high = (normal(probability) for probability in QUANTILES)
+    weights = [(normal(probability) - low) / (high - low) for probability in probabilities]
 
     def part_quantiles(part: slice) -> Vector:
-        quantiles_s = np.empty((len(QUANTILES), len(law.mean_s[part])))
+        quantiles_s = np.empty((len(probabilities), len(law.mean_s[part])))
         for begin in range(part.start, min(part.stop, len(law.mean_s)), _CHUNK):
             chosen = slice(begin, min(begin + _CHUNK, part.stop))
             answers = learned.log_factors(law.features[chosen])
             place = slice(chosen.start - part.start, chosen.stop - part.start)
-            for number, probability in enumerate(QUANTILES):
-                beyond = answers[:, number] * law.unit_s[chosen]
-                quantiles_s[number, place] = np.maximum(
-                    0.0, law_quantile_s(law, probability, chosen) + beyond
-                )
+            for number, (probability, weight) in enumerate(zip(probabilities, weights, strict=True)):
+                between = answers[:, 0] * (1.0 - weight) + answers[:, 1] * weight
+                beyond = between * law.unit_s[chosen]
+                of_law = law_quantile_s(law, _of_accepted(law, probability, chosen, longest_s), chosen)
+                quantiles_s[number, place] = np.maximum(0.0, of_law + beyond)
         return quantiles_s
 
     quantiles = np.concatenate(in_parts(len(law.mean_s), part_quantiles), axis=1) + latency.base_s
     if np.all(law.share == 1.0):
         return quantiles
-    gamma = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
+    gamma = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
     return law.share * quantiles + (1.0 - law.share) * gamma
+
+
+def _longest_waits_s(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> Vector | None:
+    """Return how long packets of each flow wait at most: until the queue where they wait longest is full.
+
+    Waits at the others are in proportion where they are most of all, else independent of it. (flows,)
+    None where no queue is ever full.
+    """
+    queues = model.queues
+    if model.capacity is None:
+        return None
+    full_s = model.capacity * queues.utilisation / np.maximum(queues.rate_per_s, 1e-300)
+    if not np.any(latency.queue_wait_s > OFTEN_FULL * full_s):
+        return None
+    ways = [model.data] if model.acks is None else [model.data, model.acks]
+    waited_s = np.concatenate([hop_waits_s(model, way, waits) for way in ways], axis=1)
+    routes = np.concatenate([way.routes for way in ways], axis=1)
+    longest = np.arange(len(routes)), np.argmax(waited_s, axis=1)
+    others = 1.0 - waited_s[longest] / np.maximum(waited_s.sum(axis=1), 1e-300)
+    return full_s[routes[longest]] * (1.0 + others**2 / np.maximum(1.0 - others, 1e-300))
+
+
+def _of_accepted(law: FlowLaw, probability: float, chosen: slice, longest_s: Vector | None) -> float | Vector:
+    """Return the probability by the law of queues without end for one among packets that a queue accepts.
+
+    The tail of the law is taken as exponential from its 99th percentile on. (chosen,)
+    """
+    if longest_s is None:
+        return probability
+    far, farther = (law_quantile_s(law, p, chosen) for p in (0.99, 0.999))
+    per_s = np.log(10.0) / np.maximum(farther - far, 1e-300)
+    lost = np.minimum(1.0, 0.01 * np.exp(-per_s * (longest_s[chosen] - far)))
+    return probability * (1.0 - lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

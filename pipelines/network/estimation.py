@@ -22,7 +22,7 @@ from pipelines.network.queueing import (
     rtt_quantile_s,
     stream_waits,
 )
-from pipelines.network.queueing.latency import QUANTILES
+from pipelines.network.queueing.latency import ANSWERED_QUANTILES
 from pipelines.network.request import (
     BURSTY_SCV,
     CAPACITY_LIMIT,
@@ -33,7 +33,7 @@ from pipelines.network.request import (
     NS3,
     POISSON,
     NetworkRequest,
-    simulates,
+    simulated_by,
 )
 from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
@@ -52,6 +52,7 @@ from pipelines.network.traffic import (
 from pipelines.network.traffic.patterns import EMPIRICAL
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S
 
+QUANTILE_NAMES = tuple(f"rtt_p{round(100 * probability)}_ns" for probability in ANSWERED_QUANTILES)
 WARM_UP_SHARE = 0.1
 """Share of the drawn packets that fill the queues before a simulation counts."""
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class CorrectedLatency:
     """Latency of flows by a learned correction.
 
     Attributes:
-        rtt_quantiles_s: one row per probability of QUANTILES. (2, flows)
+        rtt_quantiles_s: one row per probability of ANSWERED_QUANTILES. (3, flows)
         seen: mean share of streams that are like those in training, 1 to 0.
     """
 
@@ -80,28 +81,55 @@ class Simulated:
 
     Attributes:
         packets: that it sent, of which it counted those after the warm-up. seconds: that it took.
+        utilisation, waiting_packets: means over the counted time; without the packet in transmission.
+            (queues,)
     """
 
     sums: PacketSums
+    utilisation: Vector
+    waiting_packets: Vector
     packets: int
     seconds: float
 
     def flow_columns(self) -> dict[str, NDArray[Any]]:
         """Return times of flows as arrays, NaN of a flow of which no packet arrived."""
-        names = ("delay_mean_ns", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns")
+        names = ("delay_mean_ns", "rtt_mean_ns", *QUANTILE_NAMES)
         columns = {name: self.sums.flows.column(name) for name in names}
         return {name: column.to_numpy().astype(np.float64) for name, column in columns.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLoad:
-    """A queue under load; wait_mean_ns is over all its packets."""
+    """A queue under load.
+
+    Attributes:
+        wait_mean_ns: over all its packets.
+        waiting_packets: mean number, without the one in transmission, by Little's law.
+    """
 
     kind: str
     from_node: int
     to_node: int
     utilisation: float
     wait_mean_ns: float
+    waiting_packets: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierLoad:
+    """The queues of one kind: links from one tier of a network to the next.
+
+    Attributes:
+        utilisation, waiting_packets: mean and most over the queues; packets without those in transmission.
+        simulated_utilisation, simulated_waiting_packets: the same as a simulation counted them.
+    """
+
+    kind: str
+    queues: int
+    utilisation: tuple[float, float]
+    waiting_packets: tuple[float, float]
+    simulated_utilisation: tuple[float, float] | None
+    simulated_waiting_packets: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,7 +139,7 @@ class NetworkLatency:
     Attributes:
         estimate: of ESTIMATES, or CORRECTED; seen: as in `CorrectedLatency`, None without a correction.
         seconds: that the estimate took, theory included. simulated: None without a simulation.
-        rtt_quantiles_s: one row per probability of QUANTILES. (2, flows)
+        rtt_quantiles_s: one row per probability of ANSWERED_QUANTILES. (3, flows)
         uncorrected_rtt_p99_s: by theory alone. (flows,)
     """
 
@@ -139,8 +167,7 @@ class NetworkLatency:
         seconds = {
             "delay_mean_ns": self.latency.delay_s,
             "rtt_mean_ns": self.latency.rtt_s,
-            "rtt_p50_ns": self.rtt_quantiles_s[0],
-            "rtt_p99_ns": self.rtt_quantiles_s[1],
+            **dict(zip(QUANTILE_NAMES, self.rtt_quantiles_s, strict=True)),
             "uncorrected_rtt_mean_ns": self.uncorrected.rtt_s,
             "uncorrected_rtt_p99_ns": self.uncorrected_rtt_p99_s,
         }
@@ -163,9 +190,43 @@ class NetworkLatency:
                 to_node=int(topology.targets[queue]),
                 utilisation=float(utilisation[queue]),
                 wait_mean_ns=float(self.latency.queue_wait_s[queue]) * 1e9,
+                waiting_packets=float(self._waiting_packets[queue]),
             )
             for queue in order
         ]
+
+    @property
+    def _waiting_packets(self) -> Vector:
+        """Mean packets that wait in every queue: rate times mean wait, equation 5.2. (queues,)"""
+        return self.model.queues.rate_per_s * self.latency.queue_wait_s
+
+    def tiers(self) -> list[TierLoad]:
+        """Return load and lengths of the queues of every kind, those without traffic included."""
+        topology, simulated = self.model.topology, self.simulated
+        loads: list[TierLoad] = []
+        for number, kind in enumerate(topology.kind_names):
+            chosen = topology.kinds == number
+            if not chosen.any():
+                continue
+            loads.append(
+                TierLoad(
+                    kind=kind,
+                    queues=int(chosen.sum()),
+                    utilisation=_mean_and_most(self.model.queues.utilisation[chosen]),
+                    waiting_packets=_mean_and_most(self._waiting_packets[chosen]),
+                    simulated_utilisation=None
+                    if simulated is None
+                    else _mean_and_most(simulated.utilisation[chosen]),
+                    simulated_waiting_packets=None
+                    if simulated is None
+                    else _mean_and_most(simulated.waiting_packets[chosen]),
+                )
+            )
+        return loads
+
+
+def _mean_and_most(values: Vector) -> tuple[float, float]:
+    return float(values.mean()), float(values.max())
 
 
 def estimate_network(
@@ -202,7 +263,7 @@ def estimate_network(
         estimate = request.estimate
     theory = MAXIMUM_ENTROPY if estimate == CORRECTED else estimate
     uncorrected = flow_latency(model, stream_waits(model, theory))
-    quantiles = np.stack([quantile_s(uncorrected, probability) for probability in QUANTILES])
+    quantiles = np.stack([quantile_s(uncorrected, probability) for probability in ANSWERED_QUANTILES])
     corrected = correct(model) if estimate == CORRECTED else None
     seconds = stopwatch() - began
     return NetworkLatency(
@@ -212,11 +273,11 @@ def estimate_network(
         latency=uncorrected if corrected is None else corrected.latency,
         uncorrected=uncorrected,
         rtt_quantiles_s=quantiles if corrected is None else corrected.rtt_quantiles_s,
-        uncorrected_rtt_p99_s=quantiles[1],
+        uncorrected_rtt_p99_s=quantiles[-1],
         seconds=seconds,
-        simulated=_simulated(request, model, routing, schedule, engine_folder)
-        if simulates(request)
-        else None,
+        simulated=None
+        if simulated_by(request) is None
+        else _simulated(request, model, routing, schedule, engine_folder),
     )
 
 
@@ -251,18 +312,27 @@ def _simulated(
             has_acks=request.acknowledged,
         ),
     )
-    run = simulate_in_ns3 if request.estimate == NS3 else simulate
-    sums = sum_packets(scenario, run(scenario, engine_folder=engine_folder))
-    return Simulated(sums=sums, packets=len(schedule.times_ns), seconds=stopwatch() - began)
+    run = simulate_in_ns3 if simulated_by(request) == NS3 else simulate
+    result = run(scenario, engine_folder=engine_folder)
+    counted_ns = (schedule.duration_s - warm_up_s) * 1e9
+    return Simulated(
+        sums=sum_packets(scenario, result, ANSWERED_QUANTILES),
+        packets=len(schedule.times_ns),
+        seconds=stopwatch() - began,
+        utilisation=result.queues.busy_ns / counted_ns,
+        waiting_packets=result.queues.wait_ns / counted_ns,
+    )
 
 
 def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Schedule | None]:
     """Return the flows, and the packets of a trace."""
     if request.trace is not None:
         trace = read_trace(Path(request.trace), host_count=topology.host_count)
-        return traffic_of_trace(trace, topology, capacity=request.queue_capacity or None)
+        return traffic_of_trace(
+            trace, topology, protocol=request.protocol, capacity=request.queue_capacity or None
+        )
     if request.traffic is not None:
-        return read_matrix(Path(request.traffic), topology), None
+        return read_matrix(Path(request.traffic), topology, protocol=request.protocol), None
     asked = {"kind": request.pattern, "load": request.load, "density": request.density}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     arrivals = POISSON if request.arrivals is None else request.arrivals
@@ -270,7 +340,8 @@ def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Sche
     scv = default_scv if request.scv is None else request.scv
     pattern = Pattern(seed=request.seed, **options)
     sizes = None if request.packet_bytes is None else sizes_of(request.packet_bytes)
-    return traffic_of(topology, pattern, arrivals=Arrivals(kind=arrivals, scv=scv), sizes=sizes), None
+    own = Arrivals(kind=arrivals, scv=scv)
+    return traffic_of(topology, pattern, arrivals=own, sizes=sizes, protocol=request.protocol), None
 
 
 def sizes_of(text: str) -> PacketSizes:

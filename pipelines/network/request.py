@@ -17,6 +17,8 @@ SIMULATIONS = (SIMULATE, NS3)
 """No estimates: packet by packet, by the project's own simulator or by ns-3, where that is installed."""
 DEFAULT_PACKETS, MOST_PACKETS = 1_000_000, 20_000_000
 ALL_TO_ALL, POISSON = "all_to_all", "poisson"
+UDP, TCP = "udp", "tcp"
+PROTOCOLS = (UDP, TCP)
 DEFAULT_LOAD, DEFAULT_DENSITY, BURSTY_SCV = 0.5, 1.0, 4.0
 """Traffic without a trace; squared coefficient of variation of arrivals other than Poisson's."""
 PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv", "packet_bytes")
@@ -55,6 +57,7 @@ class NetworkRequest:
         metavar="BYTES",
         unset="500",
     )
+    protocol: str = asked("udp or tcp.", UDP, choices=PROTOCOLS)
     routing: str = asked("ecmp or fixed.", "ecmp")
     seed: int = asked("Seed of routes, and of hosts by density.", 1)
     queue_capacity: int = asked("Packets that a queue holds; 0 = unbounded.", 128, least=0)
@@ -66,7 +69,7 @@ class NetworkRequest:
         "estimate but a simulation of every packet, with an estimate beside it.",
         None,
         choices=(CORRECTED, *ESTIMATES, *SIMULATIONS),
-        unset=f"{CORRECTED}; {SIMULATE} for a trace",
+        unset=f"{CORRECTED}; {SIMULATE} for a trace, {NS3} with TCP",
     )
     packets: int | None = asked(
         "Packets that a simulation sends, a tenth of them before it counts; a trace has its own.",
@@ -92,15 +95,22 @@ class NetworkRequest:
                 "packets are those of a simulation without a trace; accepted: estimate "
                 f"{' or '.join(SIMULATIONS)}"
             )
+        if self.protocol == TCP and not self.acknowledged:
+            raise NetworkError("protocol tcp acknowledges every packet; accepted: udp with --unacknowledged")
+        if self.protocol == TCP and self.estimate == SIMULATE:
+            raise NetworkError(f"the project's simulator has no TCP; accepted: estimate {NS3}")
         if self.queue_capacity > CAPACITY_LIMIT:
             raise NetworkError(
                 f"queue capacity {self.queue_capacity}; accepted: 0 to {CAPACITY_LIMIT} packets"
             )
 
 
-def simulates(request: NetworkRequest) -> bool:
-    """Tell whether packets are simulated: on request, and by default those of a trace."""
-    return request.estimate in SIMULATIONS or (request.estimate is None and request.trace is not None)
+def simulated_by(request: NetworkRequest) -> str | None:
+    """Return what simulates the packets, on request or by default those of a trace; None for an estimate."""
+    if request.estimate is None:
+        default = NS3 if request.protocol == TCP else SIMULATE
+        return None if request.trace is None else default
+    return request.estimate if request.estimate in SIMULATIONS else None
 
 
 TRANSFERS = "transfers"

@@ -16,9 +16,16 @@ from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 from pipelines.base.folders import replacing_file
-from pipelines.network.estimation import CorrectedLatency, NetworkLatency, estimate_network
+from pipelines.network.estimation import (
+    QUANTILE_NAMES,
+    CorrectedLatency,
+    NetworkLatency,
+    TierLoad,
+    estimate_network,
+)
 from pipelines.network.queueing import NetworkModel, flow_latency
-from pipelines.network.request import NS3, SIMULATE, simulates
+from pipelines.network.queueing.latency import ANSWERED_QUANTILES
+from pipelines.network.request import NS3, SIMULATE, TCP, simulated_by
 from simfoundry.questions import NetworkQuestion
 
 if TYPE_CHECKING:
@@ -26,6 +33,12 @@ if TYPE_CHECKING:
 
 NEARLY_FULL = 0.95
 BUSIEST_QUEUES = 5
+TIER_FIGURES = (
+    "utilisation",
+    "waiting_packets",
+    "simulated_utilisation",
+    "simulated_waiting_packets",
+)
 ENGINES = {SIMULATE: "the project's simulator", NS3: "ns-3"}
 SHORT_NS = 100.0
 """Times below have digits behind the point, and nanoseconds as their unit."""
@@ -34,8 +47,7 @@ TIMES_NS = (
     "delay_mean_ns",
     "rtt_mean_ns",
     "uncorrected_rtt_mean_ns",
-    "rtt_p50_ns",
-    "rtt_p99_ns",
+    *QUANTILE_NAMES,
     "uncorrected_rtt_p99_ns",
 )
 
@@ -52,7 +64,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         _spelled(question),
         correct=_corrected,
         quantile_s=gamma_rtt_quantile_s,
-        engine_folder=find_deployment().cache_dir / "engines" if simulates(question) else None,
+        engine_folder=find_deployment().cache_dir / "engines" if simulated_by(question) else None,
     )
     columns = answer.flow_columns()
     if flows is not None:
@@ -66,7 +78,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "seen_in_training": None if answer.seen is None else round(answer.seen, 3),
         **{name: _spread(columns[name]) for name in TIMES_NS},
         "offered_utilisation": round(answer.offered_utilisation, 4),
-        "note": _note(answer.offered_utilisation),
+        "note": _note(answer.offered_utilisation, question.protocol),
         "busiest_queues": [
             {
                 "kind": queue.kind,
@@ -74,10 +86,21 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
                 "to_node": queue.to_node,
                 "utilisation": round(queue.utilisation, 4),
                 "wait_mean_ns": _rounded(queue.wait_mean_ns),
+                "waiting_packets": round(queue.waiting_packets, 4),
             }
             for queue in answer.busiest_queues(BUSIEST_QUEUES)
         ],
+        "tiers": [_tier_answer(tier) for tier in answer.tiers()],
     }
+
+
+def _tier_answer(tier: TierLoad) -> dict[str, Any]:
+    spreads = {
+        name: dict(zip(("mean", "most"), (round(value, 4) for value in pair), strict=True))
+        for name in TIER_FIGURES
+        if (pair := getattr(tier, name)) is not None
+    }
+    return {"kind": tier.kind, "queues": tier.queues, **spreads}
 
 
 def simulated_answer(answer: NetworkLatency, question: NetworkQuestion) -> dict[str, Any]:
@@ -89,7 +112,7 @@ def simulated_answer(answer: NetworkLatency, question: NetworkQuestion) -> dict[
     return {
         "estimate_s": round(answer.seconds, 3),
         "simulated": {
-            "engine": question.estimate or SIMULATE,
+            "engine": simulated_by(question),
             "seconds": round(simulated.seconds, 3),
             "packets": simulated.packets,
             "counted": summary["packet_count"],
@@ -116,7 +139,7 @@ def _corrected(model: NetworkModel) -> CorrectedLatency:
     with threadpool_limits(1, "blas"):
         corrected = correct(model, correction)
         latency = flow_latency(model, corrected.waits)
-        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
+        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails, ANSWERED_QUANTILES)
     return CorrectedLatency(latency=latency, rtt_quantiles_s=quantiles, seen=corrected.seen)
 
 
@@ -155,9 +178,14 @@ def _rounded(time_ns: float) -> float:
     return round(time_ns) if time_ns >= SHORT_NS or time_ns == 0 else round(time_ns, 3)
 
 
-def _note(offered: float) -> str | None:
+def _note(offered: float, protocol: str) -> str | None:
     if offered <= NEARLY_FULL:
         return None
+    if protocol == TCP and offered >= 1.0:
+        return (
+            f"flows offer the busiest queue {offered:.1%} of its rate: TCP has no steady state there, "
+            "packets wait at their hosts for ever longer, and the estimate is that of UDP"
+        )
     return (
         f"flows offer the busiest queue {offered:.1%} of its rate: above {NEARLY_FULL:.0%} waits depend on "
         "the length of the run and on losses, and the estimate is far off"
@@ -182,6 +210,17 @@ def _times(answer: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _tier_line(tier: Mapping[str, Any]) -> str:
+    used, waiting = tier["utilisation"], tier["waiting_packets"]
+    line = (
+        f"  {tier['kind']:<18} {tier['queues']} queues: utilisation {used['mean']:.1%} ({used['most']:.1%}), "
+        f"{waiting['mean']:.2f} ({waiting['most']:.2f}) packets wait"
+    )
+    if counted := tier.get("simulated_waiting_packets"):
+        line += f", simulated {counted['mean']:.2f} ({counted['most']:.2f})"
+    return line
+
+
 def network_text(answer: dict[str, Any]) -> str:
     """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
     simulated = answer.get("simulated")
@@ -197,6 +236,8 @@ def network_text(answer: dict[str, Any]) -> str:
     if answer["seen_in_training"] is not None:
         lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")
     lines += _times(answer)
+    lines += ["queues by tier, mean (most)"]
+    lines += [_tier_line(tier) for tier in answer["tiers"]]
     lines += ["busiest queues"]
     lines += [
         f"  {q['kind']:<18} node {q['from_node']} to {q['to_node']}: utilisation {q['utilisation']:.1%}, "

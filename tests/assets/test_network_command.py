@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from invoking import invoke
 
+from pipelines.network.simulation.ns3 import find_ns3
 from pipelines.schemas import table_spec
 
 _invoke = partial(invoke, "network")
@@ -35,7 +36,7 @@ def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path)
     mean = sum(rows.column("rtt_mean_ns").to_pylist()) / 240
     assert mean == pytest.approx(rtt["mean"], abs=1)
     tables = {name for spec in ("network_flows", "network_runs") for name in table_spec(spec).schema().names}
-    own = {"uncorrected_rtt_mean_ns", "uncorrected_rtt_p99_ns"}
+    own = {"uncorrected_rtt_mean_ns", "uncorrected_rtt_p99_ns", "rtt_p95_ns"}
     assert set(rows.column_names) - own <= tables
     assert {"offered_utilisation", "hosts", "network"} <= tables
 
@@ -114,6 +115,31 @@ def test_flows_of_a_trace_are_those_of_its_file(tmp_path: Path) -> None:
     assert endless["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.001)
 
 
+def test_tcp_has_longer_headers_and_acknowledgements() -> None:
+    udp, tcp = (
+        json.loads(_invoke("--pods", "4", "--load", "0.3", "--protocol", protocol, "--json").output)
+        for protocol in ("udp", "tcp")
+    )
+    # The shortest way has two hops, of data with headers and of headers alone, without waits at 30 %.
+    added_ns = 2 * 2 * (54 - 30) * 8 * 10
+    more_ns = tcp["rtt_mean_ns"]["least"] - udp["rtt_mean_ns"]["least"]
+    assert added_ns < more_ns < 1.5 * added_ns
+    assert tcp["offered_utilisation"] > udp["offered_utilisation"]
+    full = json.loads(_invoke("--pods", "4", "--load", "1.0", "--protocol", "tcp", "--json").output)
+    assert "TCP has no steady state" in full["note"]
+
+
+def test_tcp_is_simulated_by_ns3(tmp_path: Path) -> None:
+    if find_ns3() is None:
+        pytest.skip("ns-3 is not installed")
+    asked = ("--pods", "4", "--load", "0.3", "--pattern", "incast", "--protocol", "tcp", "--estimate", "ns3")
+    answer = json.loads(_invoke(*asked, "--packets", "20000", "--json").output)
+    assert answer["simulated"]["engine"] == "ns3"
+    assert answer["simulated"]["rtt_mean_ns"]["mean"] == pytest.approx(
+        answer["rtt_mean_ns"]["mean"], rel=0.02
+    )
+
+
 def test_a_trace_is_simulated_beside_its_estimate(tmp_path: Path) -> None:
     rows = "".join(f"{k / 1000},{k % 3},5,1000\n" for k in range(600))
     file = _write_rows(tmp_path / "trace.csv", rows)
@@ -144,7 +170,18 @@ def test_a_pattern_is_simulated_on_request_and_the_estimate_is_near(tmp_path: Pa
     assert counted["packets"] == pytest.approx(60_000, rel=0.02)
     assert counted["counted"] == pytest.approx(54_000, rel=0.02)
     assert answer["estimate"] == "corrected"
-    assert counted["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.02)
+    for name in ("rtt_mean_ns", "rtt_p95_ns"):
+        assert counted[name]["mean"] == pytest.approx(answer[name]["mean"], rel=0.02)
+    tiers = {tier["kind"]: tier for tier in answer["tiers"]}
+    assert set(tiers) == {
+        *("host_up", "edge_up", "aggregation_up"),
+        *("core_down", "aggregation_down", "edge_down"),
+    }
+    assert {tier["queues"] for tier in tiers.values()} == {16}
+    for figure, near in (("utilisation", 0.05), ("waiting_packets", 0.2)):
+        own, simulated = tiers["edge_down"][figure], tiers["edge_down"][f"simulated_{figure}"]
+        assert own["mean"] == pytest.approx(simulated["mean"], rel=near)
+        assert own["mean"] <= own["most"]
     again = json.loads(_invoke(*asked, "--json").output)
     assert again["simulated"]["rtt_mean_ns"] == counted["rtt_mean_ns"]
     other = json.loads(_invoke(*asked, "--seed", "2", "--json").output)

@@ -19,6 +19,7 @@ from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, FlowMoments, Traffic
 
 QUANTILES = (0.5, 0.99)
+ANSWERED_QUANTILES = (0.5, 0.95, 0.99)
 WAIT_CORRELATION = 0.05
 """Correlation of a packet's waits at two queues of its round trip: the value from 0 to 0.3 with the smallest
 error of 99th percentiles on drawn runs of 16 and 32 hosts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +46,14 @@ class PacketSums:
     hops: pa.Table
 
 
-def sum_packets(scenario: Scenario, result: SimulationResult) -> PacketSums:
-    """Sum up what a simulator gave."""
+def sum_packets(
+    scenario: Scenario, result: SimulationResult, probabilities: Sequence[float] = QUANTILES
+) -> PacketSums:
+    """Sum up what a simulator gave. Args: probabilities: of quantiles of flows."""
     counted = scenario.schedule.times_ns >= scenario.options.warm_up_s * _NS
     return PacketSums(
         summary=_summary(scenario, result, counted),
-        flows=_flows(scenario, result, counted),
+        flows=_flows(scenario, result, counted, probabilities),
         hops=_hops(scenario, result),
     )
 
@@ -85,7 +88,12 @@ def _quantile(values: NDArray[np.int64], probability: float) -> float | None:
     return float(np.partition(values, place)[place])
 
 
-def _flows(scenario: Scenario, result: SimulationResult, counted: NDArray[np.bool_]) -> pa.Table:
+def _flows(
+    scenario: Scenario,
+    result: SimulationResult,
+    counted: NDArray[np.bool_],
+    probabilities: Sequence[float],
+) -> pa.Table:
     traffic, count = scenario.traffic, len(scenario.traffic.sources)
     flow_of = scenario.schedule.flows
     columns: dict[str, pa.Array] = {
@@ -98,18 +106,24 @@ def _flows(scenario: Scenario, result: SimulationResult, counted: NDArray[np.boo
     }
     for name, times in (("delay", result.delays_ns), ("rtt", result.rtts_ns)):
         chosen = counted & (times >= 0)
-        columns |= _spread(name, flow_of[chosen], times[chosen], count)
+        columns |= _spread(name, flow_of[chosen], times[chosen], count, probabilities)
     return pa.table(columns)
 
 
-def _spread(name: str, flows: NDArray[np.int32], times: NDArray[np.int64], count: int) -> dict[str, pa.Array]:
+def _spread(
+    name: str,
+    flows: NDArray[np.int32],
+    times: NDArray[np.int64],
+    count: int,
+    probabilities: Sequence[float],
+) -> dict[str, pa.Array]:
     """Return the mean and quantiles of times by flow, null where there are none."""
     keys = np.sort(flows.astype(np.int64) << _TIME_BITS | np.minimum(times, _TIMES))
     begins = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) << _TIME_BITS)
     counts = np.diff(begins)
     means = np.bincount(flows, times, count) / np.maximum(counts, 1)
     columns = {f"{name}_mean_ns": _whole_or_null(means, counts > 0)}
-    for probability in QUANTILES:
+    for probability in probabilities:
         at = begins[:-1] + np.ceil(probability * counts).astype(np.int64) - 1
         values = keys[np.clip(at, 0, len(keys) - 1)] if len(keys) else np.zeros(count, np.int64)
         columns[f"{name}_p{round(100 * probability)}_ns"] = _whole_or_null(values & _TIMES, counts > 0)

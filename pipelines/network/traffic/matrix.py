@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.files import open_regular
 from pipelines.network.errors import NetworkError
+from pipelines.network.request import UDP
 from pipelines.network.topology import Topology
 from pipelines.network.traffic.columns import ENDINGS, Form, naming_file, read_columns
 from pipelines.network.traffic.patterns import (
@@ -33,7 +34,7 @@ FORM = Form(
 )
 
 
-def read_matrix(path: Path, topology: Topology) -> Traffic:
+def read_matrix(path: Path, topology: Topology, *, protocol: str = UDP) -> Traffic:
     """Read the flows of a CSV or Parquet file.
 
     Columns are source and destination (numbers of hosts), rate_per_s (packets), variation (squared
@@ -72,6 +73,7 @@ def read_matrix(path: Path, topology: Topology) -> Traffic:
             destinations=flows["destination"],
             rates_per_s=flows["rate_per_s"],
             arrivals=_mean_arrivals(flows["rate_per_s"], flows["variation"]),
+            protocol=protocol,
             own=OwnArrivals(payload_bytes=flows["packet_bytes"], scvs=flows["variation"]),
         )
 

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from pipelines.base.summation import ordered_sum
 from pipelines.network.errors import NetworkError
-from pipelines.network.request import ALL_TO_ALL, DEFAULT_DENSITY, DEFAULT_LOAD, POISSON
+from pipelines.network.request import (
+    ALL_TO_ALL,
+    DEFAULT_DENSITY,
+    DEFAULT_LOAD,
+    POISSON,
+    PROTOCOLS,
+    TCP,
+    UDP,
+)
 from pipelines.network.topology import Topology
 
 GENERALISED_EXPONENTIAL, ON_OFF = "ge", "on_off"
@@ -136,8 +144,6 @@ PAPER_PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
 PATTERNS = (*PAPER_PATTERNS, PERMUTATION, HOT_SPOT, RACK_LOCAL)
 HOT_SHARE, LOCAL_SHARE = 0.25, 0.8
 """Share of a host's packets that go to the hot host, and to hosts of the same switch."""
-UDP, TCP = "udp", "tcp"
-PROTOCOLS = (UDP, TCP)
 HEADER_BYTES = {UDP: 30, TCP: 54}
 """Header bytes per packet: PPP 2, IP 20, UDP 8 or TCP 20 with 12 of options."""
 FLOW_LIMIT = 1 << 22
