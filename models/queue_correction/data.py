@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from models.base import PredictorError
-from models.queue_correction.features import StreamSamples, samples_of
+from models.queue_correction.features import StreamSamples, samples_of, times_before, tree_waits
 from models.reference_sets import Vector, reference_set_of, relative_errors
 from models.tasks import Reference, ReferenceSet
 from pipelines.network.errors import NetworkError
@@ -79,6 +79,11 @@ class SimulatedRun:
     def service_s(self) -> NDArray[np.float64]:
         """Mean time of sending at the queues of all samples. (samples,)"""
         return np.concatenate([part.service_s for part in self.samples])
+
+    @property
+    def times_before(self) -> NDArray[np.float64]:
+        """Time of sending at the queue before over that here, of all samples; 1 behind a host. (samples,)"""
+        return times_before(self.model)[np.concatenate([part.streams for part in self.samples])]
 
     @property
     def exact(self) -> NDArray[np.float64]:
@@ -161,7 +166,7 @@ def simulated_run(row: NetworkRunRow, flows: pa.Table, hops: pa.Table) -> Simula
     """Return a run from its rows."""
     run = run_of(json.loads(row.configuration))
     model = model_of(run)
-    samples = samples_of(model)
+    samples = samples_of(model, tree_waits(model))
     hop_sample = _samples_of_hops(model, samples, hops)
     counts = _numbers(hops, "packet_count") - _numbers(hops, "drop_count")
     total = sum(len(part.streams) for part in samples)

@@ -33,13 +33,13 @@ from models.catalogue import Trained, TrainingInput
 from models.queue_correction import FitOptions
 from models.queue_correction.correction import Correction, correct, correction_files
 from models.queue_correction.data import SimulatedRun, groups_of, read_runs
-from models.queue_correction.features import SMALL_WAIT
+from models.queue_correction.features import SMALL_WAIT, is_of_one_rate
 from models.queue_correction.tails import BURSTY, KINDS, POISSON, FlowLaw, flow_law, law_quantile_s, tail_kind
 from models.training import Loggers, Training, fit
 from pipelines.network.queueing import flow_latency
 from pipelines.network.queueing.latency import QUANTILES
 
-DRAWN_GROUPS = ("sampled-16", "sampled-54", "sampled-128", "sampled-two-tier")
+DRAWN_GROUPS = ("sampled-16", "sampled-54", "sampled-128", "sampled-two-tier", "sampled-drawn")
 LONG_GROUPS = (
     "long-16",
     "long-16-one-sided",
@@ -143,7 +143,7 @@ def training_samples(runs: Sequence[SimulatedRun], *, seed: int) -> Samples:
     stream = np.random.Generator(np.random.Philox(key=seed))
     parts: list[tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]] = []
     for run in runs:
-        chosen = np.flatnonzero(run.packets > 0)
+        chosen = np.flatnonzero((run.packets > 0) & (run.times_before == 1.0))  # see `correct`
         if len(chosen) > SAMPLE_LIMIT:
             chosen = np.sort(stream.choice(chosen, SAMPLE_LIMIT, replace=False))
         service = run.service_s[chosen]
@@ -242,7 +242,11 @@ def fit_tails(
     """Fit the quantiles beyond the law by kind of arrivals; a kind without flows has none."""
     perceptrons: dict[str, Correction] = {}
     for kind in KINDS:
-        chosen = [run for run in runs if tail_kind(run.model) == kind and _is_stable(run)]
+        chosen = [
+            run
+            for run in runs
+            if tail_kind(run.model) == kind and _is_stable(run) and is_of_one_rate(run.model.topology)
+        ]
         if not chosen:
             continue
         samples = tail_samples(chosen, correction, seed=seed)

@@ -301,6 +301,8 @@ def test_the_shipped_correction_beats_theory_on_traffic_of_another_network(
 def test_the_groups_that_are_learned_from_are_those_of_the_configurations() -> None:
     """A group that is renamed or added there would be left out of the next training."""
     networks = Path(__file__).parents[2] / "conf" / "network"
-    named = [set(OmegaConf.load(networks / f"{name}.yaml").groups) for name in ("release", "long")]
-    assert set(DRAWN_GROUPS) == {name for name in named[0] if name.startswith("sampled-")}
-    assert set(LONG_GROUPS) == named[1]
+    release, long, topologies = (
+        set(OmegaConf.load(networks / f"{name}.yaml").groups) for name in ("release", "long", "topologies")
+    )
+    assert set(DRAWN_GROUPS) == {name for name in release | topologies if name.startswith("sampled-")}
+    assert set(LONG_GROUPS) == long

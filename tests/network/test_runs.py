@@ -17,6 +17,7 @@ from pipelines.network.queueing import flow_latency, stream_waits
 from pipelines.network.runs import NetworkTables, RunGroup, model_of, run_of, runs_of, simulate_runs
 from pipelines.network.simulation import engine, make_scenario, simulate
 from pipelines.network.simulation.engine import build_simulator
+from pipelines.network.topology import DrawnNetwork
 from pipelines.network.traffic import draw_schedule
 from pipelines.schemas import table_spec
 
@@ -156,7 +157,7 @@ def test_a_run_that_fails_is_a_row_with_its_reason(
     ("options", "message"),
     [
         ({"name": "a b"}, "a group's name must be letters, digits, - and _, got 'a b'"),
-        ({"network": "ring"}, "unknown network of a group: ring; accepted: fat_tree, two_tier"),
+        ({"network": "ring"}, "unknown network of a group: ring; accepted: fat_tree, two_tier, drawn"),
         ({"loads": ()}, "loads of group g is empty"),
         ({"arrivals": ("x",)}, "unknown value in arrivals: 'x'; accepted: poisson, ge, on_off"),
         ({"samples": 0}, "samples must be 1 to 100000, got 0"),
@@ -167,6 +168,18 @@ def test_groups_reject(options: dict[str, object], message: str) -> None:
     with pytest.raises(NetworkError) as caught:
         RunGroup(**{"name": "g", **options})  # type: ignore[arg-type]
     assert str(caught.value) == message
+
+
+def test_runs_of_drawn_networks_have_the_load_on_their_busiest_link() -> None:
+    group = RunGroup(
+        name="drawn", network="drawn", unequal=True, samples=12, loads=(0.2, 0.8), sizes=("fixed",)
+    )
+    runs = runs_of(group)
+    assert len({run.topology().topology_id for run in runs}) > 8
+    assert {run.network.unequal for run in runs if isinstance(run.network, DrawnNetwork)} == {False, True}
+    for run in runs:
+        assert 0.19 < model_of(run).queues.utilisation.max() < 0.81
+        assert run_of(json.loads(run.configuration())) == run
 
 
 def test_runs_reject_a_configuration_of_another_form() -> None:

@@ -15,9 +15,12 @@ from measured_children import read_in_child
 
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import (
+    FAMILIES,
+    DrawnNetwork,
     FatTree,
     Link,
     TwoTierTree,
+    drawn_network,
     fat_tree,
     read_topology,
     topology_of_links,
@@ -52,6 +55,36 @@ def test_a_two_tier_tree_has_parallel_links() -> None:
     tree = two_tier_tree(TwoTierTree(edges=4, cores=2, hosts_per_edge=3, parallel_links=5))
     counts = Counter(tree.kind_names[kind] for kind in tree.kinds.tolist())
     assert counts == {"host_up": 12, "edge_down": 12, "edge_up": 40, "core_down": 40}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_drawn_networks_are_of_their_family_and_follow_from_the_seed(family: str) -> None:
+    networks = [drawn_network(DrawnNetwork(family=family, seed=seed)) for seed in range(30)]
+    assert len({network.topology_id for network in networks}) > 15
+    for seed, network in enumerate(networks):
+        assert network.topology_id == drawn_network(DrawnNetwork(family=family, seed=seed)).topology_id
+        graph = nx.Graph(zip(network.sources.tolist(), network.targets.tolist(), strict=True))
+        switches = graph.subgraph(range(network.host_count, network.node_count))
+        degrees = sorted(dict(switches.degree()).values())  # type: ignore[call-overload]
+        assert nx.is_connected(switches)
+        count = len(degrees)
+        shapes = {
+            "leaf_spine": nx.is_bipartite(switches) and len(set(network.tiers.tolist())) == 3,
+            "three_tier": len(set(network.tiers.tolist())) == 4,
+            "star": degrees == [1] * (count - 1) + [count - 1],
+            "chain": degrees == [1, 1] + [2] * (count - 2),
+            "ring": degrees == [2] * count,
+        }
+        assert shapes[family], (seed, degrees)
+        faster = drawn_network(DrawnNetwork(family=family, seed=seed, unequal=True))
+        assert set(network.rates_bps.tolist()) == {10**8}
+        assert min(faster.rates_bps) == 10**8
+        assert np.array_equal(faster.sources, network.sources)
+
+
+def test_drawn_networks_reject_an_unknown_family() -> None:
+    with pytest.raises(NetworkError, match="unknown family of networks: torus; accepted: leaf_spine, three"):
+        DrawnNetwork(family="torus", seed=1)
 
 
 def test_ids_tell_networks_apart_and_not_their_names() -> None:

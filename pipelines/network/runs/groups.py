@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,14 +19,25 @@ from pydantic import Field
 from pipelines.base.identity import canonical_json
 from pipelines.base.validation import Positive
 from pipelines.network.errors import NetworkError
+from pipelines.network.queueing import model_network
 from pipelines.network.request import ALL_TO_ALL, POISSON
 from pipelines.network.routing import Routing
 from pipelines.network.simulation import SimulationOptions
-from pipelines.network.topology import FatTree, Topology, TwoTierTree, fat_tree, two_tier_tree
+from pipelines.network.topology import (
+    FAMILIES,
+    DrawnNetwork,
+    FatTree,
+    Topology,
+    TwoTierTree,
+    drawn_network,
+    fat_tree,
+    two_tier_tree,
+)
 from pipelines.network.traffic import (
     ARRIVALS,
     PROTOCOLS,
     SIZES,
+    TCP,
     UDP,
     Arrivals,
     PacketSizes,
@@ -35,8 +46,9 @@ from pipelines.network.traffic import (
     traffic_of,
 )
 
-FAT_TREE, TWO_TIER = "fat_tree", "two_tier"
-NETWORKS = (FAT_TREE, TWO_TIER)
+FAT_TREE, TWO_TIER, DRAWN_NETWORK = "fat_tree", "two_tier", "drawn"
+NETWORKS = (FAT_TREE, TWO_TIER, DRAWN_NETWORK)
+_SHAPES = {FAT_TREE: FatTree, TWO_TIER: TwoTierTree, DRAWN_NETWORK: DrawnNetwork}
 RUN_LIMIT = 100_000
 BIMODAL_BYTES = (64, 1400)
 """Payloads of bimodal sizes; their shares give the mean."""
@@ -49,7 +61,7 @@ _SEED_LIMIT = 1 << 31
 class NetworkRun:
     """One run: everything that its rows depend on, except the engine."""
 
-    network: FatTree | TwoTierTree
+    network: FatTree | TwoTierTree | DrawnNetwork
     pattern: Pattern
     arrivals: Arrivals
     sizes: PacketSizes
@@ -62,12 +74,14 @@ class NetworkRun:
     def configuration(self) -> str:
         """Return JSON that `run_of` reads; without the time limit, which changes no row."""
         content = asdict(self)
-        content["network"]["kind"] = FAT_TREE if isinstance(self.network, FatTree) else TWO_TIER
+        content["network"]["kind"] = {shape: name for name, shape in _SHAPES.items()}[type(self.network)]
         del content["options"]["timeout_s"]
         return canonical_json(content)
 
     def topology(self) -> Topology:
         """Return the network of the run."""
+        if isinstance(self.network, DrawnNetwork):
+            return drawn_network(self.network)
         return fat_tree(self.network) if isinstance(self.network, FatTree) else two_tier_tree(self.network)
 
     def traffic(self, topology: Topology) -> Traffic:
@@ -84,7 +98,7 @@ def run_of(content: dict[str, Any]) -> NetworkRun:
     """
     try:
         network = dict(content["network"])
-        shape = {FAT_TREE: FatTree, TWO_TIER: TwoTierTree}[network.pop("kind")]
+        shape = _SHAPES[network.pop("kind")]
         sizes = dict(content["sizes"])
         for name in ("values_bytes", "shares"):
             sizes[name] = tuple(sizes[name])
@@ -106,7 +120,9 @@ class RunGroup:
     """Runs of one kind: every combination of the lists, or some drawn from them.
 
     Attributes:
-        network: fat_tree (pods) or two_tier (edges, cores, hosts_per_edge, parallel_links).
+        network: fat_tree (pods), two_tier (edges, cores, hosts_per_edge, parallel_links), or drawn: each run
+            has a network of its own, of one of the families, half of them with unequal speeds where that is
+            so; loads are then those of the busiest link.
         loads, scvs: values of the grid; draws are between minimum and maximum, uniform for loads and
             log-uniform for scvs.
         scvs: squared coefficients of variation of ge and on_off arrivals.
@@ -126,6 +142,8 @@ class RunGroup:
     cores: int = 4
     hosts_per_edge: int = 4
     parallel_links: int = 2
+    families: tuple[str, ...] = FAMILIES
+    unequal: bool = False
     patterns: tuple[str, ...] = ("all_to_all", "incast", "broadcast")
     loads: tuple[float, ...] = (0.25, 0.5, 0.75)
     arrivals: tuple[str, ...] = ("poisson", "ge")
@@ -150,10 +168,15 @@ class RunGroup:
             raise NetworkError(f"a group's name must be letters, digits, - and _, got {self.name!r}")
         if self.network not in NETWORKS:
             raise NetworkError(f"unknown network of a group: {self.network}; accepted: {', '.join(NETWORKS)}")
-        for name in _LISTS:
+        for name in ("families", *_LISTS):
             if not getattr(self, name):
                 raise NetworkError(f"{name} of group {self.name} is empty")
-        for name, choices in (("arrivals", ARRIVALS), ("sizes", SIZES), ("protocols", PROTOCOLS)):
+        for name, choices in (
+            ("families", FAMILIES),
+            ("arrivals", ARRIVALS),
+            ("sizes", SIZES),
+            ("protocols", PROTOCOLS),
+        ):
             alien = [value for value in getattr(self, name) if value not in choices]
             if alien:
                 raise NetworkError(f"unknown value in {name}: {alien[0]!r}; accepted: {', '.join(choices)}")
@@ -238,8 +261,8 @@ def _strata(ends: Sequence[float], count: int, stream: np.random.Generator) -> N
 def _run(group: RunGroup, point: Point, timeout_s: float) -> NetworkRun:
     kind, density = point["patterns"], group.density
     is_poisson = point["arrivals"] == POISSON
-    return NetworkRun(
-        network=_network(group),
+    run = NetworkRun(
+        network=_network(group, point["seeds"]),
         pattern=Pattern(
             kind=kind,
             load=point["loads"],
@@ -259,9 +282,23 @@ def _run(group: RunGroup, point: Point, timeout_s: float) -> NetworkRun:
             timeout_s=timeout_s,
         ),
     )
+    return run if group.network != DRAWN_NETWORK else _at_load(run)
 
 
-def _network(group: RunGroup) -> FatTree | TwoTierTree:
+def _at_load(run: NetworkRun) -> NetworkRun:
+    """Return the run whose busiest link, not that of a host, has the load; both are proportional."""
+    topology, load = run.topology(), run.pattern.load
+    has_acks = run.options.has_acks or run.protocol == TCP
+    low = replace(run, pattern=replace(run.pattern, load=0.01))
+    model = model_network(topology, low.traffic(topology), routing=run.routing, has_acks=has_acks)
+    scaled = round(0.01 * load / float(model.queues.utilisation.max()), 6)
+    return replace(run, pattern=replace(run.pattern, load=scaled))
+
+
+def _network(group: RunGroup, seed: int) -> FatTree | TwoTierTree | DrawnNetwork:
+    if group.network == DRAWN_NETWORK:
+        family = group.families[seed % len(group.families)]
+        return DrawnNetwork(family=family, seed=seed, unequal=group.unequal and seed // 7 % 2 == 1)
     if group.network == FAT_TREE:
         return FatTree(pods=group.pods)
     return TwoTierTree(

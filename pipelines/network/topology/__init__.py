@@ -4,15 +4,19 @@ Belongs here: which nodes and links there are. Does not: which way a flow takes 
 carries (`traffic`).
 """
 
+from pipelines.network.topology.drawn import FAMILIES, DrawnNetwork, drawn_network
 from pipelines.network.topology.fat_tree import FatTree, TwoTierTree, fat_tree, two_tier_tree
 from pipelines.network.topology.files import read_topology
 from pipelines.network.topology.graph import Link, Topology, topology_of_links
 
 __all__ = [
+    "FAMILIES",
+    "DrawnNetwork",
     "FatTree",
     "Link",
     "Topology",
     "TwoTierTree",
+    "drawn_network",
     "fat_tree",
     "read_topology",
     "topology_of_links",
