@@ -15,7 +15,7 @@ The mean is the corrected one. Where all waits are of one queue theory is exact 
 the busiest queue's share of waits; for Poisson arrivals the law is exact at the host, and what is learned
 counts by the share of waits elsewhere. What a flow's quantile is beyond the law is learned in units of its
 mean wait, for Poisson arrivals and for bursts apart; where sizes of packets differ nothing was learned, and
-the gamma law of `rtt_quantile_s` stands.
+a mixture over sizes stands (`sizes.py`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from models.queue_correction.correction import Correction, correct
 from models.queue_correction.correction import load as load_correction
 from models.queue_correction.data import network_models
 from models.queue_correction.features import KERNELS, SMALL_WAIT, TAIL_FEATURES, burst_spread, times_before
+from models.queue_correction.sizes import mixed_rtt_quantiles_s
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.queueing import (
@@ -46,6 +47,7 @@ from pipelines.network.queueing import (
     wait_by_stream_s,
 )
 from pipelines.network.queueing.latency import QUANTILES
+from pipelines.network.traffic import Schedule
 
 POISSON, BURSTY = "poisson", "bursty"
 KINDS = (POISSON, BURSTY)
@@ -106,7 +108,7 @@ def rtt_quantiles_s(
     """
     kind = tail_kind(model)
     if kind is None or kind not in tails:
-        return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
+        return theory_rtt_quantiles_s(model, waits, latency, probabilities)
     law, learned = flow_law(model, waits, latency), tails[kind]
     longest_s = _longest_waits_s(model, waits, latency)
     normal = NormalDist().inv_cdf
@@ -198,6 +200,22 @@ def load(files: ModelFiles) -> NetworkPredictor:
     """Load the correction from its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
     correction = load_correction(files)
     return NetworkPredictor(**{field.name: getattr(correction, field.name) for field in fields(Correction)})
+
+
+def theory_rtt_quantiles_s(
+    model: NetworkModel,
+    waits: StreamWaits,
+    latency: FlowLatency,
+    probabilities: Sequence[float],
+    schedule: Schedule | None = None,
+) -> Vector:
+    """Return quantiles of every flow's round trip by theory alone. (probabilities, flows)
+
+    Args: schedule: the packets of a trace.
+    """
+    if tail_kind(model) is None:
+        return mixed_rtt_quantiles_s(model, waits, latency, probabilities, schedule)
+    return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
 
 
 def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:

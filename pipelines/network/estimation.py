@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,
+    StreamWaits,
     flow_latency,
     model_network,
     rtt_quantile_s,
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     from pipelines.network.runs.tables import PacketSums
 
 Vector = NDArray[np.float64]
+QuantilesOfTheory = Callable[
+    [NetworkModel, StreamWaits, FlowLatency, Sequence[float], Schedule | None], Vector
+]
+"""Quantiles of round trips by theory; the packets are those of a trace. (probabilities, flows)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,12 +238,13 @@ def estimate_network(
     request: NetworkRequest,
     *,
     correct: Callable[[NetworkModel], CorrectedLatency],
-    quantile_s: Callable[[FlowLatency, float], Vector] = rtt_quantile_s,
+    quantiles_s: QuantilesOfTheory | None = None,
     engine_folder: Path | None = None,
 ) -> NetworkLatency:
     """Estimate the latency of every flow, and simulate it where that is asked for.
 
-    Args:   correct: the learned correction, for estimate CORRECTED; quantile_s: of round trips by theory.
+    Args:   correct: the learned correction, for estimate CORRECTED; quantiles_s: of round trips by theory, a
+            gamma law of waits without it.
             engine_folder: of compiled simulators.
     Raises: NetworkError: a file, an option or the load is not acceptable, or a simulation failed.
             ToolMissing: the simulator or its compiler is not installed.
@@ -262,8 +268,12 @@ def estimate_network(
     if request.estimate in (CORRECTED, *ESTIMATES):
         estimate = request.estimate
     theory = MAXIMUM_ENTROPY if estimate == CORRECTED else estimate
-    uncorrected = flow_latency(model, stream_waits(model, theory))
-    quantiles = np.stack([quantile_s(uncorrected, probability) for probability in ANSWERED_QUANTILES])
+    waits = stream_waits(model, theory)
+    uncorrected = flow_latency(model, waits)
+    if quantiles_s is not None:
+        quantiles = quantiles_s(model, waits, uncorrected, ANSWERED_QUANTILES, schedule)
+    else:
+        quantiles = np.stack([rtt_quantile_s(uncorrected, p) for p in ANSWERED_QUANTILES])
     corrected = correct(model) if estimate == CORRECTED else None
     seconds = stopwatch() - began
     return NetworkLatency(

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
-from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
+from models.queue_correction.tails import rtt_quantiles_s, theory_rtt_quantiles_s
 from pipelines.base.folders import replacing_file
 from pipelines.network.estimation import (
     QUANTILE_NAMES,
@@ -63,7 +63,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     answer = estimate_network(
         _spelled(question),
         correct=_corrected,
-        quantile_s=gamma_rtt_quantile_s,
+        quantiles_s=theory_rtt_quantiles_s,
         engine_folder=find_deployment().cache_dir / "engines" if simulated_by(question) else None,
     )
     columns = answer.flow_columns()

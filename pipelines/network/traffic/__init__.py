@@ -3,7 +3,12 @@
 Belongs here: flows and their packets. Does not: where they go (`routing`).
 """
 
-from pipelines.network.traffic.generated import TraceOptions, generate_trace
+from pipelines.network.traffic.generated import (
+    ThinOptions,
+    TraceOptions,
+    generate_thin_streams,
+    generate_trace,
+)
 from pipelines.network.traffic.matrix import read_matrix
 from pipelines.network.traffic.patterns import (
     ARRIVALS,
@@ -44,10 +49,12 @@ __all__ = [
     "PacketSizes",
     "Pattern",
     "Schedule",
+    "ThinOptions",
     "Trace",
     "TraceOptions",
     "Traffic",
     "draw_schedule",
+    "generate_thin_streams",
     "generate_trace",
     "read_matrix",
     "read_trace",

@@ -121,6 +121,80 @@ def generate_trace(options: TraceOptions, *, seed: int) -> Trace:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinOptions:
+    """Streams of small packets, as of games and sensors: each far from filling a link.
+
+    Attributes:
+        destinations: of each host, drawn.
+        duration_s, load, link_rate_bps, host_count: as in `TraceOptions`; each stream has one rate.
+        median_bytes, sigma: of the lognormal distribution of payloads.
+        periodic: whether a stream sends at even times with a jitter of a tenth of the period, from a drawn
+            first time on; else at Poisson times.
+
+    Source: section 5.4.3 on the trace of figure 5.7, which is of a game.
+    """
+
+    host_count: int = 16
+    destinations: int = 5
+    duration_s: float = 10.0
+    load: float = 0.1
+    link_rate_bps: int = 100_000_000
+    median_bytes: float = 80.0
+    sigma: float = 0.5
+    periodic: bool = False
+
+    def __post_init__(self) -> None:
+        _check("host_count", self.host_count, 2, 1 << 20)
+        _check("destinations", self.destinations, 1, self.host_count - 1)
+        _check("duration_s", self.duration_s, 0.0, DURATION_LIMIT_S, above=True)
+        _check("load", self.load, 0.0, LOAD_LIMIT, above=True)
+        _check("link_rate_bps", self.link_rate_bps, 1, 10**13)
+        _check("median_bytes", self.median_bytes, 1.0, PAYLOAD_LIMIT_BYTES)
+        _check("sigma", self.sigma, 0.0, 5.0)
+
+
+JITTER = 0.1
+
+
+def generate_thin_streams(options: ThinOptions, *, seed: int) -> Trace:
+    """Generate the packets of thin streams; the same seed gives the same packets.
+
+    Raises: NetworkError: too many packets, or none.
+    """
+    if seed < 0:
+        raise NetworkError(f"a seed must be 0 or more, got {seed}")
+    stream = np.random.Generator(np.random.Philox(key=seed))
+    hosts = options.host_count
+    others = [stream.choice(hosts - 1, options.destinations, replace=False) for _ in range(hosts)]
+    sources = np.repeat(np.arange(hosts), options.destinations)
+    destinations = np.concatenate(others)
+    destinations += destinations >= sources
+    busiest = max(int(np.bincount(ends).max()) for ends in (sources, destinations))
+    mean_bytes = options.median_bytes * math.exp(options.sigma**2 / 2) + HEADER_BYTES[UDP]
+    rate_per_s = options.load * options.link_rate_bps / 8 / mean_bytes / busiest
+    if rate_per_s * options.duration_s * len(sources) > PACKET_LIMIT:
+        raise NetworkError(f"a trace must have at most {PACKET_LIMIT} packets")
+    if options.periodic:
+        count = int(rate_per_s * options.duration_s)
+        begins = stream.random((len(sources), 1)) + np.arange(count)
+        begins += JITTER * (stream.random(begins.shape) - 0.5)
+        flows, times_s = np.repeat(np.arange(len(sources)), count), begins.ravel() / rate_per_s
+    else:
+        counts = stream.poisson(rate_per_s * options.duration_s, len(sources))
+        flows = np.repeat(np.arange(len(sources)), counts)
+        times_s = stream.random(len(flows)) * options.duration_s
+    sizes = np.exp(math.log(options.median_bytes) + options.sigma * stream.standard_normal(len(flows)))
+    kept = np.flatnonzero((times_s >= 0) & (times_s < options.duration_s))
+    kept = kept[np.argsort(times_s[kept], kind="stable")]
+    return Trace(
+        times_ns=np.rint(times_s[kept] * _NS).astype(np.int64),
+        sources=sources[flows[kept]].astype(np.int32),
+        destinations=destinations[flows[kept]].astype(np.int32),
+        payload_bytes=np.clip(np.rint(sizes[kept]), 1, PAYLOAD_LIMIT_BYTES).astype(np.int32),
+    )
+
+
 def _draw_pairs(
     options: TraceOptions, stream: np.random.Generator
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
