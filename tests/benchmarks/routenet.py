@@ -7,9 +7,9 @@ experiments, whose seeds, routes and sizes it has not seen. With --predictor FIL
 is there, and else writes what it trained.
 
 Errors: mean absolute percentage error over flows of the mean round trip, and w1, the Wasserstein distance of
-flows' means over the mean of the simulated ones, averaged over runs in which no queue is offered 95 % or more.
-The correction is the one that comes with the project, if it does. Times: on one core, reading tables apart; of
-answers the least of three, with features, from a modelled network.
+flows' means over the mean of the simulated ones, averaged over runs in which no queue is offered 95 % or
+more. The correction is the one that comes with the project, if it does. Times: on one core, reading tables
+apart; of answers the least of three, with features, from a modelled network.
 """
 
 from __future__ import annotations
