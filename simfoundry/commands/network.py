@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
+from models.queue_correction.intervals import interval_of
 from models.queue_correction.tails import rtt_quantiles_s, theory_rtt_quantiles_s
 from pipelines.base.folders import replacing_file
 from pipelines.network.estimation import (
@@ -78,6 +79,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "seen_in_training": None if answer.seen is None else round(answer.seen, 3),
         **{name: _spread(columns[name]) for name in TIMES_NS},
         "offered_utilisation": round(answer.offered_utilisation, 4),
+        "within": _within(answer),
         "note": _note(answer.offered_utilisation, question.protocol),
         "busiest_queues": [
             {
@@ -92,6 +94,14 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         ],
         "tiers": [_tier_answer(tier) for tier in answer.tiers()],
     }
+
+
+def _within(answer: NetworkLatency) -> dict[str, float] | None:
+    """Return the relative errors that 9 of 10 flows stay within in 9 of 10 runs like this one, if known."""
+    interval = None if answer.seen is None else interval_of(answer.model, answer.seen)
+    if interval is None:
+        return None
+    return {"rtt_mean": interval.mean, "rtt_p99": interval.p99, "runs": interval.runs}
 
 
 def _tier_answer(tier: TierLoad) -> dict[str, Any]:
@@ -236,6 +246,11 @@ def network_text(answer: dict[str, Any]) -> str:
     if answer["seen_in_training"] is not None:
         lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")
     lines += _times(answer)
+    if within := answer["within"]:
+        lines.append(
+            f"{'within':<24} {within['rtt_mean']:.1%} (mean), {within['rtt_p99']:.1%} (p99): 9 of 10 flows, "
+            f"in 9 of 10 of {within['runs']} simulated runs of this kind"
+        )
     lines += ["queues by tier, mean (most)"]
     lines += [_tier_line(tier) for tier in answer["tiers"]]
     lines += ["busiest queues"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.base.cache import ContentCache
+from pipelines.c import Directive
 from pipelines.dataset.labelling import LabelContext, label_design
 from pipelines.hls import HlsOptions
 from pipelines.programs import program_from_file
@@ -47,15 +48,44 @@ def test_a_kernel_has_cycles_and_the_outputs_of_native_c(name: str, tmp_path: Pa
 COLUMN = """static void add(int *x, int n, int stride) { for (int i = 0; i < n; i++) x[i * stride] += i; }
 void f(int img[4][4]) { for (int c = 0; c < 4; c++) add(&img[0][c], 4, 4); }
 """
+COUNTDOWN = """int f(const int in[64]) {
+  unsigned s = 1, at = 0;
+  for (int k = 0; k < 5; k++) {
+    unsigned n = (in[k] & 7) + 3;
+    do { s = s * 3 + in[at & 63]; at++; } while (--n);
+  }
+  return s;
+}
+"""
+UNROLLED = HlsOptions(directives=(Directive(kind="unroll", loop="L1", value=2),))
 
 
-@pytest.mark.xfail(strict=True, reason="a dimension of 2^k elements takes the low k bits of its subscript")
-def test_a_pointer_into_a_row_walks_down_a_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        pytest.param(
+            COLUMN,
+            HlsOptions(),
+            marks=pytest.mark.xfail(
+                strict=True, reason="a dimension of 2^k elements takes the low k bits of its subscript"
+            ),
+            id="a pointer into a row walks down a column",
+        ),
+        pytest.param(
+            COUNTDOWN,
+            UNROLLED,
+            marks=pytest.mark.xfail(
+                strict=True, reason="copies of a do loop have conditions of their own, which nothing tests"
+            ),
+            id="an unrolled do loop whose condition counts",
+        ),
+    ],
+)
+def test_known_differences_from_native_c(source: str, options: HlsOptions, tmp_path: Path) -> None:
     context = LabelContext(
         cache=ContentCache(folder=tmp_path),
-        options=label_options(mapped=False, audit_fraction=0.0),
+        options=label_options(mapped=False, audit_fraction=0.0, cycle_limit=20_000),
         target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
     )
-    row = program_from_file(Path("f.c"), top="f", source=COLUMN)
-    done = label_design(row, HlsOptions(), context)
+    done = label_design(program_from_file(Path("f.c"), top="f", source=source), options, context)
     assert [run.outputs_equal for run in done.runs] == [True]
