@@ -53,6 +53,8 @@ def times_before(model: NetworkModel) -> NDArray[np.float64]:
 def tree_waits(model: NetworkModel) -> StreamWaits:
     """Return the waits by the estimate for trees, of links of any rates."""
     waits = stream_waits(model, "tree")
+    if has_unlike_flows(model):
+        waits = replace(waits, shared_s=_shared_by_unlike_s(model, waits.shared_s))
     if is_of_one_rate(model.topology):
         return waits
     rates = model.topology.rates_bps
@@ -65,6 +67,38 @@ def tree_waits(model: NetworkModel) -> StreamWaits:
     before_s = _alone_s(work, load.utilisation, times) + hosts_s
     left_s = np.maximum(0.0, straight_s[pairs.queue] - before_s) * queues.finite[pairs.queue]
     return replace(waits, shared_s=np.where(times == 1.0, waits.shared_s, left_s + batch_s))
+
+
+def has_unlike_flows(model: NetworkModel) -> bool:
+    """Tell whether flows of a traffic matrix differ in variation or in the size of packets."""
+    own = model.traffic.own
+    return own is not None and bool(np.ptp(own.scvs) > 0.0 or np.ptp(own.payload_bytes) > 0)
+
+
+def _shared_by_unlike_s(model: NetworkModel, shared_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what packets of each stream wait where unlike streams meet. (streams,)
+
+    The estimate for trees is right for the mean over all packets of a queue, but a stream without bursts does
+    not wait for the bursts of another: they have come one after the other over their own link. A packet that
+    comes at any time waits for the work that is there: that of one queue with all arrivals, less that which
+    still is at the links before, and what is left of packets of other streams, which are sent twice. The rest
+    of the mean is that of streams with bursts, in proportion to what each would wait alone.
+    """
+    queues, load, pairs = model.queues, model.queues.load, model.queues.pairs
+    count = len(queues.utilisation)
+    passed = (pairs.before >= 0) & (load.rate_per_s > 0)
+    work = load.service2_s + load.burst_s
+    offered = np.minimum(queues.utilisation, NEARLY_FULL)
+    straight_s = np.bincount(pairs.queue, work, count) / (2.0 * (1.0 - offered))
+    alone_s = np.where(passed, _alone_s(work, load.utilisation, 1.0), 0.0)
+    left_s = np.where(passed, load.service2_s / 2.0, 0.0)
+    there_s = straight_s + np.bincount(pairs.queue, left_s - alone_s, count)
+    own_s = np.maximum(0.0, there_s[pairs.queue] - left_s)
+    used = np.where(passed, load.utilisation, 0.0)
+    rest = np.bincount(pairs.queue, used * (straight_s[pairs.queue] - alone_s - own_s), count)
+    parts = np.maximum(np.bincount(pairs.queue, used * alone_s, count), 1e-300)
+    own_s += (rest / parts)[pairs.queue] * alone_s
+    return np.where(passed, np.maximum(0.0, own_s) * queues.finite[pairs.queue], shared_s)
 
 
 def _alone_s(

@@ -1,8 +1,9 @@
 """How far estimates of networks were off in simulated runs that nothing was learned from.
 
 The error of a run is the 90th percentile over its flows of the relative error of a time. Of the runs of a
-kind (Poisson arrivals, bursts, or packets of several sizes) and a band of the busiest link's utilisation, the
-conformal quantile of it is kept, so that in 9 of 10 such runs 9 of 10 flows are within it.
+kind (ON/OFF arrivals; others with packets of several sizes; Poisson arrivals, batches) and a band of the
+busiest link's utilisation, the conformal quantile of it is kept, so that in 9 of 10 such runs 9 of 10 flows
+are within.
 
 Source: Vovk, Gammerman and Shafer 2005 on conformal prediction. `tests/benchmarks/network_intervals.py` makes
 the file and measures what it holds on other runs.
@@ -21,9 +22,11 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction import PREDICTOR
+from models.queue_correction.features import has_unlike_flows
 from models.queue_correction.tails import tail_kind
 from pipelines.base.files import read_bounded
 from pipelines.network.queueing import NetworkModel
+from pipelines.network.traffic.patterns import ON_OFF
 
 INTERVALS_FILE = "intervals.json"
 SEVERAL_SIZES = "several_sizes"
@@ -59,13 +62,16 @@ class RunErrors:
 
 
 def kind_of(model: NetworkModel) -> str:
-    """Return which kind of runs a network under traffic is of."""
-    return tail_kind(model) or SEVERAL_SIZES
+    """Return which kind of runs a network under traffic is of: its arrivals, or that sizes differ."""
+    arrivals = model.traffic.arrivals.kind
+    return arrivals if arrivals == ON_OFF or tail_kind(model) is not None else SEVERAL_SIZES
 
 
 def error_of_flows(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
     """Return the 90th percentile over flows with packets of the relative error. Both (flows,)"""
     known = np.isfinite(truth)
+    if not known.any():
+        return 0.0
     return float(np.quantile(np.abs(estimate[known] / truth[known] - 1.0), FLOWS))
 
 
@@ -100,7 +106,9 @@ def _conformal(errors: list[float]) -> float:
 def interval_of(model: NetworkModel, seen: float) -> Interval | None:
     """Return the interval of a network's estimate; None outside of the runs that it was made of."""
     name = group_of(kind_of(model), float(model.queues.utilisation.max()))
-    return None if name is None or seen < LEAST_SEEN else shipped_intervals().get(name)
+    if name is None or seen < LEAST_SEEN or has_unlike_flows(model):
+        return None
+    return shipped_intervals().get(name)
 
 
 @cache

@@ -32,7 +32,14 @@ from models.model_files import ModelFiles
 from models.queue_correction.correction import Correction, correct
 from models.queue_correction.correction import load as load_correction
 from models.queue_correction.data import network_models
-from models.queue_correction.features import KERNELS, SMALL_WAIT, TAIL_FEATURES, burst_spread, times_before
+from models.queue_correction.features import (
+    KERNELS,
+    SMALL_WAIT,
+    TAIL_FEATURES,
+    burst_spread,
+    has_unlike_flows,
+    times_before,
+)
 from models.queue_correction.sizes import mixed_rtt_quantiles_s
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import in_parts, kernels
@@ -61,6 +68,7 @@ NEARLY_FULL, FULL = 0.93, 0.97
 takes over, for queues of limited size do not have the variance of those without end."""
 OFTEN_FULL = 0.08
 """Mean wait over that of a full queue from which queues are often full: some exp(-1 / 0.08) of the time."""
+_MARKS = (0.25, 0.5, 0.75, 0.9)
 _LIMIT = 0.99
 _CHUNK = 1 << 12
 Vector = NDArray[np.float64]
@@ -129,10 +137,13 @@ def rtt_quantiles_s(
         return quantiles_s
 
     quantiles = np.concatenate(in_parts(len(law.mean_s), part_quantiles), axis=1) + latency.base_s
-    if np.all(law.share == 1.0):
+    share = law.share
+    if has_unlike_flows(model):  # the law has the mean variation of all flows
+        share = np.where(model.data.scvs >= model.traffic.arrivals.scv, share, 0.0)
+    if np.all(share == 1.0):
         return quantiles
     gamma = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
-    return law.share * quantiles + (1.0 - law.share) * gamma
+    return share * quantiles + (1.0 - share) * gamma
 
 
 def _longest_waits_s(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> Vector | None:
@@ -158,14 +169,23 @@ def _longest_waits_s(model: NetworkModel, waits: StreamWaits, latency: FlowLaten
 def _of_accepted(law: FlowLaw, probability: float, chosen: slice, longest_s: Vector | None) -> float | Vector:
     """Return the probability by the law of queues without end for one among packets that a queue accepts.
 
-    The tail of the law is taken as exponential from its 99th percentile on. (chosen,)
+    The law is taken as even between some quantiles, and as exponential from its 99th percentile on.
+    (chosen,)
     """
     if longest_s is None:
         return probability
-    far, farther = (law_quantile_s(law, p, chosen) for p in (0.99, 0.999))
+    longest = longest_s[chosen]
+    marks = np.stack([law_quantile_s(law, p, chosen) for p in (*_MARKS, 0.99, 0.999)])
+    far, farther = marks[-2:]
     per_s = np.log(10.0) / np.maximum(farther - far, 1e-300)
-    lost = np.minimum(1.0, 0.01 * np.exp(-per_s * (longest_s[chosen] - far)))
-    return probability * (1.0 - lost)
+    accepted = 1.0 - 0.01 * np.exp(-per_s * np.maximum(longest - far, 0.0))
+    below, values = np.zeros_like(longest), (0.0, *_MARKS, 0.99)
+    for place, end in enumerate(marks[:-1]):
+        share = np.clip((longest - below) / np.maximum(end - below, 1e-300), 0.0, 1.0)
+        inside = (longest >= below) & (longest < end)
+        accepted = np.where(inside, values[place] + share * (values[place + 1] - values[place]), accepted)
+        below = end
+    return probability * accepted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

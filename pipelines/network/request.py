@@ -69,7 +69,7 @@ class NetworkRequest:
         "estimate but a simulation of every packet, with an estimate beside it.",
         None,
         choices=(CORRECTED, *ESTIMATES, *SIMULATIONS),
-        unset=f"{CORRECTED}; {SIMULATE} for a trace, {NS3} with TCP",
+        unset=f"{CORRECTED}; for a trace {SIMULATE}, or {NS3} if its protocol is {TCP}",
     )
     packets: int | None = asked(
         "Packets that a simulation sends, a tenth of them before it counts; a trace has its own.",
@@ -129,7 +129,11 @@ class CollectiveRequest:
         "Rate of the links of a fat-tree in Gb/s.", None, least=0.001, most=10_000, unset=DEFAULT_LINK_GBPS
     )
     link_delay_ns: int | None = asked(
-        "Propagation delay of the links of a fat-tree in ns.", None, least=0, unset=DEFAULT_LINK_DELAY_NS
+        "Propagation delay of the links of a fat-tree in ns.",
+        None,
+        least=0,
+        most=10**9,
+        unset=DEFAULT_LINK_DELAY_NS,
     )
     job: Sequence[str] = asked(
         "ring_all_reduce, tree_all_reduce, all_gather or all_to_all of some bytes, on all hosts or on some: "

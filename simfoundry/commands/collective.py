@@ -12,6 +12,9 @@ from pipelines.network.request import TRANSFERS
 from simfoundry.commands.network import BUSIEST_QUEUES, ENGINES
 from simfoundry.questions import CollectiveQuestion
 
+SAME = 1e-6
+"""Steps that differ by less are equal."""
+
 
 def answer_collective(question: CollectiveQuestion) -> dict[str, Any]:
     """Return the times of every job and the busiest links, as JSON.
@@ -23,7 +26,8 @@ def answer_collective(question: CollectiveQuestion) -> dict[str, Any]:
         question, engine_folder=find_deployment().cache_dir / "engines" if simulates else None
     )
     topology, simulated = answer.topology, answer.simulated
-    busiest: list[int] = np.argsort(-answer.times.queue_bits, kind="stable")[:BUSIEST_QUEUES].tolist()
+    sending_s = answer.times.queue_bits / topology.rates_bps
+    busiest: list[int] = np.argsort(-sending_s, kind="stable")[:BUSIEST_QUEUES].tolist()
     return {
         "network": topology.name,
         "hosts": topology.host_count,
@@ -46,6 +50,7 @@ def answer_collective(question: CollectiveQuestion) -> dict[str, Any]:
                 "from_node": int(topology.sources[queue]),
                 "to_node": int(topology.targets[queue]),
                 "bytes": round(float(answer.times.queue_bits[queue]) / 8),
+                "sending_ns": round(float(sending_s[queue]) * 1e9),
             }
             for queue in busiest
             if answer.times.queue_bits[queue] > 0
@@ -57,7 +62,7 @@ def _job_answer(answer: CollectiveTimes, number: int) -> dict[str, Any]:
     job, times = answer.jobs[number], answer.times
     ends_s = times.ends_s[number]
     lengths_s = np.diff(ends_s, prepend=job.start_s)
-    slowest = int(np.argmax(lengths_s))
+    slowest = int(np.argmax(lengths_s >= lengths_s.max() * (1.0 - SAME)))  # the first of equal ones
     taken_s, alone_s = float(ends_s[-1]) - job.start_s, float(times.alone_s[number])
     simulated = answer.simulated
     return {
@@ -101,7 +106,8 @@ def collective_text(answer: dict[str, Any]) -> str:
         lines.append(f"  {'slowest step':<22} number {job['slowest_step']}, {_us(job['slowest_step_ns'])}")
     lines.append("busiest links")
     lines += [
-        f"  {link['kind']:<18} node {link['from_node']} to {link['to_node']}: {link['bytes']:,} bytes"
+        f"  {link['kind']:<18} node {link['from_node']} to {link['to_node']}: sends {link['bytes']:,} bytes "
+        f"in {_us(link['sending_ns'])}"
         for link in answer["busiest_links"]
     ]
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
-from models.queue_correction.intervals import interval_of
+from models.queue_correction.intervals import LEAST_SEEN, interval_of
 from models.queue_correction.tails import rtt_quantiles_s, theory_rtt_quantiles_s
 from pipelines.base.folders import replacing_file
 from pipelines.network.estimation import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NEARLY_FULL = 0.95
+LOST_SHARE = 1e-3
 BUSIEST_QUEUES = 5
 TIER_FIGURES = (
     "utilisation",
@@ -80,7 +81,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         **{name: _spread(columns[name]) for name in TIMES_NS},
         "offered_utilisation": round(answer.offered_utilisation, 4),
         "within": _within(answer),
-        "note": _note(answer.offered_utilisation, question.protocol),
+        "note": _note(answer, question.protocol),
         "busiest_queues": [
             {
                 "kind": queue.kind,
@@ -188,8 +189,18 @@ def _rounded(time_ns: float) -> float:
     return round(time_ns) if time_ns >= SHORT_NS or time_ns == 0 else round(time_ns, 3)
 
 
-def _note(offered: float, protocol: str) -> str | None:
+def _note(answer: NetworkLatency, protocol: str) -> str | None:
+    offered = answer.offered_utilisation
     if offered <= NEARLY_FULL:
+        if (simulated := answer.simulated) is not None:
+            lost = int(simulated.sums.summary["drop_count"] or 0) / simulated.packets
+            if lost > LOST_SHARE:
+                return f"{lost:.1%} of the packets were lost: the estimate has no losses"
+        if answer.seen is not None and answer.seen < LEAST_SEEN:
+            return (
+                f"{answer.seen:.0%} of the network is like the runs that the correction learned from; "
+                "`--estimate simulate` is exact"
+            )
         return None
     if protocol == TCP and offered >= 1.0:
         return (

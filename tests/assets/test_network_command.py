@@ -247,6 +247,30 @@ def test_a_traffic_matrix_is_refused_with_its_row(tmp_path: Path, rows: str, wor
     assert found.stderr == f"simfoundry: {words} ({file})\n"
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "0,1,10000,1,500\n2,1,20000,20,1400\n",
+        "0,1,50000,1,500\n2,1,20000,8,1400\n",
+        "0,1,100000,1,500\n2,1,36000,8,1400\n",
+    ],
+)
+def test_a_flow_without_bursts_does_not_wait_for_those_of_another(rows: str, tmp_path: Path) -> None:
+    """They come over a link of the same rate; the first of these means was 3.4 times too long."""
+    links = [{"source": host, "target": "s", "rate_bps": 10**9, "delay_ns": 1000} for host in "abc"]
+    nodes = [*({"id": host, "host": True} for host in "abc"), {"id": "s"}]
+    network = tmp_path / "star.json"
+    network.write_text(json.dumps({"nodes": nodes, "links": links}))
+    head = "source,destination,rate_per_s,variation,packet_bytes"
+    file, flows = _write_matrix(tmp_path / "m.csv", rows, head), tmp_path / "flows.parquet"
+    asked = ("--topology", str(network), "--traffic", str(file), "--flows", str(flows), "--json")
+    answer = json.loads(_invoke(*asked, "--estimate", "simulate", "--packets", "300000").output)
+    columns = pq.read_table(flows).to_pydict()
+    for found, counted in zip(columns["delay_mean_ns"], columns["simulated_delay_mean_ns"], strict=True):
+        assert found == pytest.approx(counted, rel=0.12)
+    assert answer["within"] is None
+
+
 def test_other_columns_and_a_pattern_beside_a_matrix_are_refused(tmp_path: Path) -> None:
     file = _write_matrix(tmp_path / "m.csv", "0,1\n", "source,destination")
     words = (

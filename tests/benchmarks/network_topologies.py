@@ -1,6 +1,6 @@
 """Networks of drawn topologies: errors of the estimate beside the noise of two seeds, by family.
 
-    python -m tests.benchmarks.network_topologies [--samples 60] [--seconds 10] [--seed 900] [--folder FOLDER]
+    python -m tests.benchmarks.network_topologies [--samples 60] [--seconds 10] [--seed 900] [--record]
 
 Leaf-spine, three tiers, stars, chains and rings of 6 to 36 hosts, half of them with links between switches
 that are faster than those of hosts; patterns of table 5.3 and permutations, Poisson and GE arrivals with a
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assets.figures import Figure
 from models.queue_correction.correction import Correction, correct, shipped_correction
 from pipelines.network.queueing import flow_latency
 from pipelines.network.runs import NetworkRun, RunGroup, model_of, runs_of
@@ -24,6 +25,7 @@ from pipelines.network.topology import FAMILIES, DrawnNetwork
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 from tests.benchmarks.network_experiments import latencies, truth_of
 from tests.benchmarks.network_measures import relative_error
+from tests.benchmarks.recording import add_record_option, record
 
 GROUP = RunGroup(
     name="drawn",
@@ -56,6 +58,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="simulated, of each run")
     parser.add_argument("--seed", type=int, default=900, help="of the drawn runs")
     parser.add_argument("--folder", type=Path, default=Path("data/benchmarks/network-topologies"))
+    add_record_option(parser)
     chosen = parser.parse_args()
     print_machine()
     chosen.folder.mkdir(parents=True, exist_ok=True)
@@ -88,6 +91,27 @@ def main() -> None:
                 f"{within} of {len(found)}",
                 f"{means['seen']:.2f}",
             )
+    whole = [row for found in rows.values() for row in found]
+    means = {name: float(np.mean([row[name] for row in whole])) for name in ("theory", "corrected", "noise")}
+    within = len([1 for row in whole if row["corrected"] <= max(2 * row["noise"], 0.005)])
+    cells = {name: f"{value:.2%}" for name, value in means.items()}
+    print_row("all", "", "", len(whole), *cells.values(), f"{within} of {len(whole)}", "")
+    if chosen.record:
+        name = "networks of drawn families, runs within twice the noise"
+        new = Figure(
+            area="network",
+            section="Any topology",
+            figure=name,
+            value="",
+            goal="all",
+            command="python -m tests.benchmarks.network_topologies",
+            commit="",
+            engines={"network": ""},
+            machine="",
+            date="",
+        )
+        count = {"within twice": f"{within} of {len(whole)}"}
+        record("network", name, cells | count, missed=within < len(whole), new=new)
 
 
 if __name__ == "__main__":

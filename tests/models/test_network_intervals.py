@@ -52,7 +52,7 @@ def test_the_error_of_a_run_is_that_of_nine_in_ten_flows_with_packets() -> None:
 def test_kinds_follow_from_arrivals_and_sizes() -> None:
     sizes = PacketSizes(kind="bimodal", values_bytes=(64, 1400), shares=(0.6, 0.4))
     assert kind_of(network(0.3)) == "poisson"
-    assert kind_of(network(0.3, arrivals=Arrivals(kind="ge", scv=4.0))) == "bursty"
+    assert kind_of(network(0.3, arrivals=Arrivals(kind="ge", scv=4.0))) == "ge"
     assert kind_of(network(0.3, sizes=sizes)) == "several_sizes"
 
 

@@ -7,8 +7,10 @@ communication operations in MPICH"; the tree is their binomial one.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +53,11 @@ class Job:
             raise NetworkError(f"unknown collective: {self.kind:.40}; accepted: {', '.join(COLLECTIVES)}")
         if not 1 <= self.size_bytes <= BYTES_LIMIT:
             raise NetworkError(f"a collective must have 1 to {BYTES_LIMIT} bytes, got {self.size_bytes}")
-        if len(self.hosts) < 2 or len(set(self.hosts)) != len(self.hosts):
-            raise NetworkError(f"a collective must have 2 or more different hosts, got {len(self.hosts)}")
+        if len(self.hosts) < 2:
+            raise NetworkError(f"a collective must have 2 or more hosts, got {len(self.hosts)}")
+        for host, count in Counter(self.hosts).items():
+            if count > 1:
+                raise NetworkError(f"a collective must have different hosts, got {host} {count} times")
         if not 0.0 <= self.start_s <= START_LIMIT_S:
             raise NetworkError(f"a start must be 0 to {START_LIMIT_S:g} s, got {self.start_s}")
         if self.kind == ALL_TO_ALL and len(self.hosts) * (len(self.hosts) - 1) > TRANSFER_LIMIT:
@@ -124,12 +129,14 @@ def read_job(text: str, *, host_count: int, seed: int) -> Job:
     kind, *rest = text.strip().split(":")
     if not rest:
         raise NetworkError(f"job {text!r:.80}; accepted: {_FORM}, as ring_all_reduce:16MB:hosts=0-15")
-    options = {"hosts": f"0-{host_count - 1}", "start": "0", "order": GIVEN}
+    given: dict[str, str] = {}
     for part in rest[1:]:
         name, _, value = part.partition("=")
-        if name not in options or not value:
-            raise NetworkError(f"job {text!r:.80}: unknown part {part!r:.40}; accepted: {_FORM}")
-        options[name] = value
+        if name not in ("hosts", "start", "order") or not value or name in given:
+            kind_of_part = "repeated" if name in given else "unknown"
+            raise NetworkError(f"job {text!r:.80}: {kind_of_part} part {part!r:.40}; accepted: {_FORM}")
+        given[name] = value
+    options = {"hosts": f"0-{host_count - 1}", "start": "0", "order": GIVEN} | given
     if options["order"] not in ORDERS:
         raise NetworkError(
             f"job {text!r:.80}: unknown order {options['order']!r:.40}; accepted: {', '.join(ORDERS)}"
@@ -137,29 +144,31 @@ def read_job(text: str, *, host_count: int, seed: int) -> Job:
     hosts = _read_hosts(options["hosts"], text, host_count)
     if options["order"] == RANDOM:
         hosts = np.random.Generator(np.random.Philox(key=seed)).permutation(hosts).tolist()
-    return Job(
-        kind=kind.replace("-", "_"),
-        size_bytes=_read_bytes(rest[0], text),
-        hosts=tuple(hosts),
-        start_s=_read_start(options["start"], text),
-    )
-
-
-def _read_bytes(size: str, text: str) -> int:
-    match = _SIZE.fullmatch(size)
-    if match is None or match[2] not in _UNITS:
-        units = ", ".join(unit for unit in _UNITS if unit)
-        raise NetworkError(
-            f"job {text!r:.80}: bytes {size!r:.40}; accepted: a number, or with one of {units}"
+    try:
+        return Job(
+            kind=kind.replace("-", "_"),
+            size_bytes=_read_bytes(rest[0]),
+            hosts=tuple(hosts),
+            start_s=_read_start(options["start"]),
         )
-    return round(float(match[1]) * _UNITS[match[2]])
+    except NetworkError as error:
+        raise NetworkError(f"job {text!r:.80}: {error}") from error
 
 
-def _read_start(start: str, text: str) -> float:
+def _read_bytes(size: str) -> int:
+    match = _SIZE.fullmatch(size)
+    exact = None if match is None or match[2] not in _UNITS else Fraction(match[1]) * _UNITS[match[2]]
+    if exact is None or exact.denominator != 1:
+        units = ", ".join(unit for unit in _UNITS if unit)
+        raise NetworkError(f"bytes {size!r:.40}; accepted: a whole number, or with one of {units}, as 1.5MB")
+    return int(exact)
+
+
+def _read_start(start: str) -> float:
     try:
         return float(start)
     except ValueError as error:
-        raise NetworkError(f"job {text!r:.80}: start {start!r:.40}; accepted: seconds") from error
+        raise NetworkError(f"start {start!r:.40}; accepted: seconds") from error
 
 
 def _read_hosts(hosts: str, text: str, host_count: int) -> Sequence[int]:
@@ -176,7 +185,8 @@ def _read_hosts(hosts: str, text: str, host_count: int) -> Sequence[int]:
         step = int(match[3] or 1)
         if not first <= last < host_count or step < 1:
             raise NetworkError(
-                f"job {text!r:.80}: hosts {part!r:.40}; accepted: rising ranges within 0 to {host_count - 1}"
+                f"job {text!r:.80}: hosts {part!r:.40}; accepted: rising ranges within 0 to "
+                f"{host_count - 1}, in steps of 1 or more"
             )
         chosen += range(first, last + 1, step)
     return chosen

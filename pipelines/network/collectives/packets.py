@@ -18,8 +18,12 @@ from pipelines.network.simulation import Scenario, SimulationOptions, make_scena
 from pipelines.network.simulation.ns3 import simulate_in_ns3
 from pipelines.network.simulation.scenario import Steps
 from pipelines.network.topology import Topology
-from pipelines.network.traffic import TCP, UDP, PacketSizes, Schedule, Traffic
+from pipelines.network.traffic import HEADER_BYTES, TCP, UDP, PacketSizes, Schedule, Traffic
 
+MOST_TCP_PACKETS = 2_000_000
+"""Some three minutes of ns-3."""
+LEAST_PACKET_NS = 10.0
+"""Shorter times of sending are rounded by more than 5 %."""
 OPENING_NS = 30_000_000
 """Connections of TCP are opened before the first packet."""
 
@@ -89,10 +93,19 @@ def packets_scenario(
     Raises: NetworkError: there are too many.
     """
     packets = count_packets(jobs, payload_bytes)
-    if packets > MOST_PACKETS:
+    most = MOST_TCP_PACKETS if protocol == TCP else MOST_PACKETS
+    if packets > most:
         raise NetworkError(
-            f"a simulation must have at most {MOST_PACKETS:,} packets, got {packets:,}: fewer bytes, "
+            f"a simulation of {protocol} must have at most {most:,} packets, got {packets:,}: fewer bytes, "
             "or the estimate alone"
+        )
+    smallest = min(payload_bytes, *(p.size_bytes for job in jobs for p in job.steps.patterns))
+    packet_ns = 8e9 * (smallest + HEADER_BYTES[protocol]) / float(topology.rates_bps.max())
+    if packet_ns < LEAST_PACKET_NS:
+        raise NetworkError(
+            f"a simulation counts whole nanoseconds, and a packet takes {packet_ns:.2g} ns on the fastest "
+            f"link; accepted: {LEAST_PACKET_NS:g} ns or more, by larger packets or slower links; or the "
+            "estimate alone"
         )
     ends: list[NDArray[np.int64]] = []
     flows: list[NDArray[np.int32]] = []

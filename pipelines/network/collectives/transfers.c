@@ -2,13 +2,15 @@
 
    Arrays are in rows. Compiled at first use by pipelines/network/compiled.py. */
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #define BEGINS (-1) /* no transfer: a step begins */
+#define ROUNDING 1e-12
 
 typedef struct {
-    double head_s, tail_s;
+    double head_s, tail_s, bits;
     int64_t order, transfer, job, hop;
 } Piece;
 
@@ -56,7 +58,7 @@ static Piece pop(Heap *heap) {
 
    starts_s: (jobs,). step_first: (jobs + 1,) of each job's steps. patterns: (steps,) what a step transfers.
    pattern_first: (patterns + 1,) of each pattern's transfers. bits, packet_bits: (transfers,) on the wire, and of the
-   largest packet. pieces: of each transfer. route_first: (transfers + 1,), into routes. rates_bps, delays_s: (queues,).
+   largest packet. pieces: of each transfer at most, of whole packets. route_first: (transfers + 1,), into routes. rates_bps, delays_s: (queues,).
    known_s: (patterns,) scratch. ends_s: (steps,). Returns 0, or 1 without memory. */
 int64_t step_ends(int64_t job_count, const double *starts_s, const int64_t *step_first, const int32_t *patterns,
                   int64_t pattern_count, const int64_t *pattern_first, const double *bits, const double *packet_bits,
@@ -83,9 +85,16 @@ int64_t step_ends(int64_t job_count, const double *starts_s, const int64_t *step
                 continue;
             }
             for (int64_t t = pattern_first[pattern]; t < pattern_first[pattern + 1]; t++) {
-                for (int64_t i = 0; i < pieces && !failed; i++)
-                    failed = push(&heap, (Piece){.head_s = own.head_s, .tail_s = own.head_s, .transfer = t, .job = own.job});
-                open[own.job] += pieces;
+                int64_t packets = (int64_t)ceil(bits[t] / packet_bits[t] * (1.0 - ROUNDING));
+                int64_t count = packets < pieces ? packets : pieces;
+                double done_bits = 0.0;
+                for (int64_t i = 1; i <= count && !failed; i++) {
+                    double end_bits = i == count ? bits[t] : (double)(packets * i / count) * packet_bits[t];
+                    failed = push(&heap, (Piece){.head_s = own.head_s, .tail_s = own.head_s, .bits = end_bits - done_bits,
+                                                 .transfer = t, .job = own.job});
+                    done_bits = end_bits;
+                }
+                open[own.job] += count;
             }
             continue;
         }
@@ -100,7 +109,7 @@ int64_t step_ends(int64_t job_count, const double *starts_s, const int64_t *step
         }
         int32_t queue = routes[at];
         double packet_s = packet_bits[own.transfer] / rates_bps[queue];
-        double work_s = bits[own.transfer] / (double)pieces / rates_bps[queue];
+        double work_s = own.bits / rates_bps[queue];
         if (packet_s > work_s) packet_s = work_s;
         double begin_s = own.head_s > free_s[queue] ? own.head_s : free_s[queue];
         double end_s = begin_s + work_s;

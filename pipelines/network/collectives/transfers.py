@@ -53,7 +53,7 @@ class TransferTimes:
         busiest_s: time of each job if it were the only one and each step took as long as its busiest link
             sends, and a packet's way. (jobs,)
         queue_bits: through every queue. (queues,)
-        pieces: of each transfer.
+        pieces: of each transfer at most.
     """
 
     ends_s: tuple[Vector, ...]

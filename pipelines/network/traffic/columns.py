@@ -56,7 +56,8 @@ def naming_file(path: Path, what: str) -> Generator[None]:
         raise NetworkError(f"a {what}'s column names are not UTF-8: {error.reason} ({path})") from error
     except pa.ArrowException as error:
         kind = "CSV" if path.suffix == ".csv" else "Parquet"
-        raise NetworkError(f"damaged {kind}: {str(error).splitlines()[0]} ({path})") from error
+        reason = _printable(str(error).splitlines()[0])
+        raise NetworkError(f"damaged {kind}: {reason} ({path})") from error
     except OSError as error:
         raise NetworkError(f"cannot read the {what}: {error.strerror or error} ({path})") from error
 
@@ -91,13 +92,20 @@ def _csv(file: BinaryIO, form: Form) -> tuple[list[str], Iterator[Any]]:
     count = re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") + 1
     if count > COLUMN_LIMIT:  # a thousand bytes of memory for each byte of a header
         raise NetworkError(f"a {form.what} must have at most {COLUMN_LIMIT} columns, got {count} or more")
-    file.seek(0)
-    names = _known(pa_csv.open_csv(file).schema.names, form)
-    file.seek(0)
+    with pa_csv.open_csv(_native(file)) as reader:
+        names = _known(reader.schema.names, form)
     options = pa_csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
     )
-    return names, pa_csv.open_csv(file, convert_options=options)
+    return names, pa_csv.open_csv(_native(file), convert_options=options)
+
+
+def _native(file: BinaryIO) -> pa.NativeFile:
+    """Return the same open file for Arrow's threads.
+
+    A thread that still reads a file of Python's when the interpreter ends aborts the process.
+    """
+    return pa.OSFile(f"/proc/self/fd/{file.fileno()}")
 
 
 def _parquet(file: BinaryIO, form: Form) -> tuple[list[str], Iterator[Any]]:
@@ -125,10 +133,14 @@ def _known(names: list[str], form: Form) -> list[str]:
     if any(names.count(name) != 1 for name in (*form.required, *own)):
         more = f"; {', '.join(form.optional)} may be there" if form.optional else ""
         raise NetworkError(
-            f"columns of a {form.what}: {', '.join(names)[:200]}; accepted: each of "
+            f"columns of a {form.what}: {_printable(', '.join(names)[:200])}; accepted: each of "
             f"{', '.join(form.required)} once{more}"
         )
     return [*form.required, *own]
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _numbers(values: Any, name: str, rows_before: int, form: Form) -> NDArray[Any]:
