@@ -105,7 +105,7 @@ def test_parameters_bring_groups_back(settings: Settings) -> None:
     [
         (
             "network.groups.small-16.network=ring",
-            r"unknown network of a group: ring .*; accepted: fat_tree, two_tier",
+            r"unknown network of a group: ring .*; accepted: fat_tree, two_tier, drawn",
         ),
         ("network.groups.small-16.pods=3", r"got 3"),
         ("network.groups.small-16.loads=[9]", r"got 9"),

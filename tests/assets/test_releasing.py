@@ -235,7 +235,7 @@ BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
     ),
     (
         _changed(lambda p: p["network"]["groups"].update(x={"network": "ring"})),
-        rf"unknown network of a group: ring \({FILE}\); accepted: fat_tree, two_tier",
+        rf"unknown network of a group: ring \({FILE}\); accepted: fat_tree, two_tier, drawn",
     ),
 ]
 
