@@ -35,6 +35,8 @@ BANDS = (0.6, 0.85, 0.95)
 FLOWS, RUNS = 0.9, 0.9
 LEAST_RUNS = 9
 """Of 9 runs the largest error is the conformal quantile."""
+CAPACITY = 128
+"""Packets that queues of the runs hold; shorter ones lose more."""
 LEAST_SEEN = 0.5
 """Share of a network that must be like the training runs."""
 
@@ -106,7 +108,8 @@ def _conformal(errors: list[float]) -> float:
 def interval_of(model: NetworkModel, seen: float) -> Interval | None:
     """Return the interval of a network's estimate; None outside of the runs that it was made of."""
     name = group_of(kind_of(model), float(model.queues.utilisation.max()))
-    if name is None or seen < LEAST_SEEN or has_unlike_flows(model):
+    is_short = model.capacity is not None and model.capacity < CAPACITY
+    if name is None or seen < LEAST_SEEN or is_short or has_unlike_flows(model):
         return None
     return shipped_intervals().get(name)
 

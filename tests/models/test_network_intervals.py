@@ -63,6 +63,8 @@ def test_there_is_no_interval_outside_of_the_runs() -> None:
     assert known.mean < known.p99
     assert interval_of(network(0.3), 0.4) is None
     assert interval_of(network(0.9), 1.0) is None
+    short = model_network(TREE, traffic_of(TREE, Pattern(load=0.3)), capacity=16)
+    assert interval_of(short, 1.0) is None
 
 
 def test_the_shipped_intervals_are_of_the_shipped_weights(
