@@ -12,6 +12,7 @@ the file and measures what it holds on other runs.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -70,10 +71,10 @@ def kind_of(model: NetworkModel) -> str:
 
 
 def error_of_flows(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
-    """Return the 90th percentile over flows with packets of the relative error. Both (flows,)"""
+    """Return the 90th percentile over flows with packets of the relative error; NaN without any. (flows,)"""
     known = np.isfinite(truth)
     if not known.any():
-        return 0.0
+        return math.nan
     return float(np.quantile(np.abs(estimate[known] / truth[known] - 1.0), FLOWS))
 
 

@@ -266,8 +266,8 @@ def test_a_flow_without_bursts_does_not_wait_for_those_of_another(rows: str, tmp
     asked = ("--topology", str(network), "--traffic", str(file), "--flows", str(flows), "--json")
     answer = json.loads(_invoke(*asked, "--estimate", "simulate", "--packets", "300000").output)
     columns = pq.read_table(flows).to_pydict()
-    for found, counted in zip(columns["delay_mean_ns"], columns["simulated_delay_mean_ns"], strict=True):
-        assert found == pytest.approx(counted, rel=0.12)
+    for estimated, counted in zip(columns["delay_mean_ns"], columns["simulated_delay_mean_ns"], strict=True):
+        assert estimated == pytest.approx(counted, rel=0.12)
     assert answer["within"] is None
 
 

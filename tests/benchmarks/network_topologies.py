@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.figures import Figure
 from models.queue_correction.correction import Correction, correct, shipped_correction
 from pipelines.network.queueing import flow_latency
 from pipelines.network.runs import NetworkRun, RunGroup, model_of, runs_of
@@ -25,7 +24,7 @@ from pipelines.network.topology import FAMILIES, DrawnNetwork
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 from tests.benchmarks.network_experiments import latencies, truth_of
 from tests.benchmarks.network_measures import relative_error
-from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.recording import add_record_option, record, unmeasured
 
 GROUP = RunGroup(
     name="drawn",
@@ -98,17 +97,13 @@ def main() -> None:
     print_row("all", "", "", len(whole), *cells.values(), f"{within} of {len(whole)}", "")
     if chosen.record:
         name = "networks of drawn families, runs within twice the noise"
-        new = Figure(
+        new = unmeasured(
             area="network",
             section="Any topology",
             figure=name,
-            value="",
             goal="all",
             command="python -m tests.benchmarks.network_topologies",
-            commit="",
-            engines={"network": ""},
-            machine="",
-            date="",
+            engines=("network", "queue_correction"),
         )
         count = {"within twice": f"{within} of {len(whole)}"}
         record("network", name, cells | count, missed=within < len(whole), new=new)

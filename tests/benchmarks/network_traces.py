@@ -68,10 +68,10 @@ def cells_of(kind: str, pods: int, load: float, seconds: float, folder: Path) ->
     for estimate in ESTIMATES:
         waits = stream_waits(model, estimate)
         latency = flow_latency(model, waits)
-        found = latency.rtt_s[known]
+        means_by_theory = latency.rtt_s[known]
         tail = theory_rtt_quantiles_s(model, waits, latency, (0.99,), schedule)[0][known]
-        cells.append(f"{np.mean(np.abs(found / means - 1)):.2%}")
-        cells.append(f"{distance(found, means):.3f}, {distance(tail, tails):.3f}")
+        cells.append(f"{np.mean(np.abs(means_by_theory / means - 1)):.2%}")
+        cells.append(f"{distance(means_by_theory, means):.3f}, {distance(tail, tails):.3f}")
     return cells
 
 

@@ -28,11 +28,11 @@ from pipelines.network.queueing import NetworkModel, model_network
 from pipelines.network.routing import ROUTINGS
 from pipelines.network.runs import NetworkRun as Run
 from pipelines.network.runs import RunGroup, runs_of
-from pipelines.network.traffic import PROTOCOLS, TCP, UDP
+from pipelines.network.traffic import PROTOCOLS
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 from tests.benchmarks.network_experiments import ROUTING_SEED, SEEDS, latencies, truth_of
 from tests.benchmarks.network_measures import relative_error
-from tests.benchmarks.recording import add_record_option, record
+from tests.benchmarks.recording import add_record_option, record, unmeasured
 
 PODS = {16: 4, 128: 8, 432: 12, 1024: 16}
 UNSTEADY_SHARE, UNSTEADY_NOISE = 1e-3, 0.1
@@ -138,22 +138,16 @@ def main() -> None:
 
 
 def figure(name: str, protocol: str, hosts: int, seconds: float) -> Figure:
-    paper = {UDP: "", TCP: "1 to 2 % at 128 hosts"}[protocol]
-    return Figure(
+    return unmeasured(
         area="network",
         section="Utilisation of the busiest link",
         figure=name,
-        value="",
         goal="larger of 1.5 times the noise and 1 %",
-        paper=paper,
         command=(
             f"python -m tests.benchmarks.network_utilisation --protocol {protocol} --hosts {hosts} "
             f"--seconds {seconds:g}"
         ),
-        commit="",
-        engines={"network": ""},
-        machine="",
-        date="",
+        engines=("network", "queue_correction"),
     )
 
 

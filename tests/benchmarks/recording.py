@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -58,6 +58,32 @@ def record(
     replace_figure(measured, path)
 
 
+def unmeasured(
+    *,
+    area: str,
+    section: str,
+    figure: str,
+    command: str,
+    engines: Sequence[str],
+    goal: str = "",
+    unit: str = "",
+) -> Figure:
+    """Return what a new row says of a figure, for `record`. Args: engines: that it depends on, by name."""
+    return Figure(
+        area=area,
+        section=section,
+        figure=figure,
+        value="",
+        unit=unit,
+        goal=goal,
+        command=command,
+        commit="",
+        engines=dict.fromkeys(engines, ""),
+        machine="",
+        date="",
+    )
+
+
 @cache
 def present_commit() -> str:
     """The revision of this checkout; `+changes` behind it when code differs from it."""
@@ -72,15 +98,11 @@ def _git(*arguments: str) -> str:
 
 def record_cells(section: str, figure: str, cells: Mapping[str, Value], command: str) -> None:
     """Record a row of predictors of labels with its cells, in a section of area `predictor`."""
-    new = Figure(
+    new = unmeasured(
         area="predictor",
         section=section,
         figure=figure,
-        value="",
         command=command,
-        commit="",
-        engines={"hls": "", "knowledge": "", "lightgbm": ""},
-        machine="",
-        date="",
+        engines=("hls", "knowledge", "lightgbm"),
     )
     record("predictor", figure, cells, new=new)

@@ -47,6 +47,7 @@ def test_the_error_of_a_run_is_that_of_nine_in_ten_flows_with_packets() -> None:
     truth = np.array([*[1.0] * 10, np.nan])
     estimate = np.array([1.0] * 8 + [1.1, 2.0, 5.0])
     assert 0.1 <= error_of_flows(estimate, truth) < 0.2
+    assert np.isnan(error_of_flows(estimate, np.full(11, np.nan)))
 
 
 def test_kinds_follow_from_arrivals_and_sizes() -> None:

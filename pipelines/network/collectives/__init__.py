@@ -1,6 +1,6 @@
 """Collective operations of jobs on hosts: steps of transfers, and their times with and without packets.
 
-Belongs here: jobs, the model of transfers, packets of a simulation. Does not: simulators (`simulation`).
+Jobs, the model of transfers, and packets of a simulation; the simulators are in `simulation`.
 """
 
 from pipelines.network.collectives.jobs import COLLECTIVES, Job, read_job
