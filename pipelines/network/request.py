@@ -26,13 +26,25 @@ CAPACITY_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkRequest:
-    """A network, its traffic and the estimate."""
+class OneNetwork:
+    """A fat-tree, or the network of a file."""
 
     pods: int | None = asked(
         "Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts.", None
     )
     topology: Path | str | None = asked("JSON or GraphML file of any other network.", None)
+
+    def __post_init__(self) -> None:
+        if self.pods is None and self.topology is None:
+            raise NetworkError("no network: either pods or topology is required")
+        if self.pods is not None and self.topology is not None:
+            raise NetworkError("pods and topology are mutually exclusive")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRequest(OneNetwork):
+    """A network, its traffic and the estimate."""
+
     trace: Path | str | None = asked(
         "CSV or Parquet file of packets: time_s, source, destination, bytes.", None
     )
@@ -80,7 +92,7 @@ class NetworkRequest:
     )
 
     def __post_init__(self) -> None:
-        _require_one_network(self.pods, self.topology)
+        OneNetwork.__post_init__(self)
         options = [name for name in PATTERN_OPTIONS if getattr(self, name) is not None]
         files = [name for name in ("trace", "traffic") if getattr(self, name) is not None]
         if files and len(files) + len(options) > 1:
@@ -118,13 +130,9 @@ DEFAULT_LINK_GBPS, DEFAULT_LINK_DELAY_NS, DEFAULT_PAYLOAD_BYTES = 100.0, 500, 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectiveRequest:
+class CollectiveRequest(OneNetwork):
     """A network, and jobs of collective operations on its hosts."""
 
-    pods: int | None = asked(
-        "Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts.", None
-    )
-    topology: Path | str | None = asked("JSON or GraphML file of any other network.", None)
     link_gbps: float | None = asked(
         "Rate of the links of a fat-tree in Gb/s.", None, least=0.001, most=10_000, unset=DEFAULT_LINK_GBPS
     )
@@ -154,15 +162,8 @@ class CollectiveRequest:
     )
 
     def __post_init__(self) -> None:
-        _require_one_network(self.pods, self.topology)
+        OneNetwork.__post_init__(self)
         if self.topology is not None and (self.link_gbps is not None or self.link_delay_ns is not None):
             raise NetworkError("the links of a network file have rates and delays of their own")
         if not self.job:
             raise NetworkError("no job; accepted: one or more, as ring_all_reduce:16MB:hosts=0-15")
-
-
-def _require_one_network(pods: int | None, topology: Path | str | None) -> None:
-    if pods is None and topology is None:
-        raise NetworkError("no network: either pods or topology is required")
-    if pods is not None and topology is not None:
-        raise NetworkError("pods and topology are mutually exclusive")

@@ -73,7 +73,7 @@ def test_a_job_takes_as_long_as_its_packets(kind: str, routing: Routing, engine_
     )
     estimated = times(text, routing=routing)
     assert estimated.ends_s[0][-1] == pytest.approx(simulated.ends_s[0][-1], rel=0.01)
-    assert simulated.packets == count_packets([job], 1470)
+    assert simulated.packets == count_packets([job], PACKETS)
 
 
 def test_jobs_that_share_links_take_as_long_as_their_packets(engine_folder: Path) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.tools import stopwatch
 from pipelines.network.collectives.jobs import Job
+from pipelines.network.collectives.transfers import Packets
 from pipelines.network.errors import NetworkError
 from pipelines.network.request import CAPACITY_LIMIT, MOST_PACKETS
 from pipelines.network.routing import Routing
@@ -75,12 +76,12 @@ def packet_times(
     return PacketTimes(ends_s=ends_s, packets=len(delays_ns), seconds=stopwatch() - began)
 
 
-def count_packets(jobs: Sequence[Job], payload_bytes: int) -> int:
+def count_packets(jobs: Sequence[Job], packets: Packets) -> int:
     """Return the packets of all jobs."""
     total = 0
     for job in jobs:
         steps = job.steps
-        each = [len(p.sources) * -(-p.size_bytes // payload_bytes) for p in steps.patterns]
+        each = [len(p.sources) * packets.count(p.size_bytes) for p in steps.patterns]
         total += sum(each[pattern] for pattern in steps.order)
     return total
 
@@ -92,15 +93,16 @@ def packets_scenario(
 
     Raises: NetworkError: there are too many.
     """
-    packets = count_packets(jobs, payload_bytes)
+    cut = Packets(payload_bytes=payload_bytes, header_bytes=HEADER_BYTES[protocol])
+    packets = count_packets(jobs, cut)
     most = MOST_TCP_PACKETS if protocol == TCP else MOST_PACKETS
     if packets > most:
         raise NetworkError(
             f"a simulation of {protocol} must have at most {most:,} packets, got {packets:,}: fewer bytes, "
             "or the estimate alone"
         )
-    smallest = min(payload_bytes, *(p.size_bytes for job in jobs for p in job.steps.patterns))
-    packet_ns = 8e9 * (smallest + HEADER_BYTES[protocol]) / float(topology.rates_bps.max())
+    smallest_bits = min(cut.largest_bits(p.size_bytes) for job in jobs for p in job.steps.patterns)
+    packet_ns = 1e9 * smallest_bits / float(topology.rates_bps.max())
     if packet_ns < LEAST_PACKET_NS:
         raise NetworkError(
             f"a simulation counts whole nanoseconds, and a packet takes {packet_ns:.2g} ns on the fastest "
@@ -122,13 +124,13 @@ def packets_scenario(
         start_ns = round(job.start_s * 1e9) + (OPENING_NS if protocol == TCP else 0)
         for place, pattern in enumerate(steps.order):
             size = steps.patterns[pattern].size_bytes
-            cut = np.full(-(-size // payload_bytes), payload_bytes, np.int32)
-            cut[-1] = size - payload_bytes * (len(cut) - 1)
+            own = np.full(cut.count(size), payload_bytes, np.int32)
+            own[-1] = size - payload_bytes * (len(own) - 1)
             count = len(pairs[pattern])
-            flows.append(np.repeat(numbers[pattern], len(cut)).astype(np.int32))
-            payloads.append(np.tile(cut, count))
-            of_packets.append(np.full(count * len(cut), len(after), np.int32))
-            times.append(np.full(count * len(cut), start_ns, np.int64))
+            flows.append(np.repeat(numbers[pattern], len(own)).astype(np.int32))
+            payloads.append(np.tile(own, count))
+            of_packets.append(np.full(count * len(own), len(after), np.int32))
+            times.append(np.full(count * len(own), start_ns, np.int64))
             after.append(len(after) - 1 if place else -1)
     all_times = np.concatenate(times)
     order = np.argsort(all_times, kind="stable")

@@ -53,14 +53,12 @@ class TransferTimes:
         busiest_s: time of each job if it were the only one and each step took as long as its busiest link
             sends, and a packet's way. (jobs,)
         queue_bits: through every queue. (queues,)
-        pieces: of each transfer at most.
     """
 
     ends_s: tuple[Vector, ...]
     alone_s: Vector
     busiest_s: Vector
     queue_bits: Vector
-    pieces: int
 
 
 def transfer_times(
@@ -134,7 +132,6 @@ def transfer_times(
         alone_s=_per_job(alone, steps, offsets),
         busiest_s=_per_job(busiest, steps, offsets),
         queue_bits=_load(routes, bits * uses, topology),
-        pieces=pieces,
     )
 
 
