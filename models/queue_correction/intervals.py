@@ -27,7 +27,7 @@ from models.queue_correction.features import has_unlike_flows
 from models.queue_correction.tails import tail_kind
 from pipelines.base.files import read_bounded
 from pipelines.network.queueing import NetworkModel
-from pipelines.network.traffic.patterns import ON_OFF
+from pipelines.network.request import ON_OFF
 
 INTERVALS_FILE = "intervals.json"
 SEVERAL_SIZES = "several_sizes"

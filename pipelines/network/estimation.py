@@ -109,12 +109,13 @@ class QueueLoad:
 
     Attributes:
         wait_mean_ns: over all its packets.
+        from_node, to_node: ids of a network file, else numbers.
         waiting_packets: mean number, without the one in transmission, by Little's law.
     """
 
     kind: str
-    from_node: int
-    to_node: int
+    from_node: str | int
+    to_node: str | int
     utilisation: float
     wait_mean_ns: float
     waiting_packets: float
@@ -176,8 +177,10 @@ class NetworkLatency:
             "uncorrected_rtt_mean_ns": self.uncorrected.rtt_s,
             "uncorrected_rtt_p99_ns": self.uncorrected_rtt_p99_s,
         }
-        traffic = self.model.traffic
+        traffic, ids = self.model.traffic, np.array(self.model.topology.host_ids)
         columns: dict[str, NDArray[Any]] = {"source": traffic.sources, "destination": traffic.destinations}
+        if len(ids):
+            columns |= {f"{end}_id": ids[hosts] for end, hosts in list(columns.items())}
         columns |= {name: values * 1e9 for name, values in seconds.items()}
         if self.simulated is not None:
             counted = self.simulated.flow_columns()
@@ -191,8 +194,8 @@ class NetworkLatency:
         return [
             QueueLoad(
                 kind=topology.kind_names[int(topology.kinds[queue])],
-                from_node=int(topology.sources[queue]),
-                to_node=int(topology.targets[queue]),
+                from_node=topology.node_id(int(topology.sources[queue])),
+                to_node=topology.node_id(int(topology.targets[queue])),
                 utilisation=float(utilisation[queue]),
                 wait_mean_ns=float(self.latency.queue_wait_s[queue]) * 1e9,
                 waiting_packets=float(self._waiting_packets[queue]),
@@ -337,7 +340,7 @@ def _simulated(
 def _traffic(request: NetworkRequest, topology: Topology) -> tuple[Traffic, Schedule | None]:
     """Return the flows, and the packets of a trace."""
     if request.trace is not None:
-        trace = read_trace(Path(request.trace), host_count=topology.host_count)
+        trace = read_trace(Path(request.trace), topology=topology)
         return traffic_of_trace(
             trace, topology, protocol=request.protocol, capacity=request.queue_capacity or None
         )

@@ -16,13 +16,22 @@ SIMULATE, NS3 = "simulate", "ns3"
 SIMULATIONS = (SIMULATE, NS3)
 """No estimates: packet by packet, by the project's own simulator or by ns-3, where that is installed."""
 DEFAULT_PACKETS, MOST_PACKETS = 1_000_000, 20_000_000
-ALL_TO_ALL, POISSON = "all_to_all", "poisson"
+ALL_TO_ALL, INCAST, BROADCAST = "all_to_all", "incast", "broadcast"
+PAPER_PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
+"""Those of table 5.3."""
+PERMUTATION, HOT_SPOT, RACK_LOCAL = "permutation", "hot_spot", "rack_local"
+PATTERNS = (*PAPER_PATTERNS, PERMUTATION, HOT_SPOT, RACK_LOCAL)
+POISSON, GENERALISED_EXPONENTIAL, ON_OFF = "poisson", "ge", "on_off"
+ARRIVALS = (POISSON, GENERALISED_EXPONENTIAL, ON_OFF)
+ECMP, FIXED = "ecmp", "fixed"
+ROUTINGS = (ECMP, FIXED)
 UDP, TCP = "udp", "tcp"
 PROTOCOLS = (UDP, TCP)
 DEFAULT_LOAD, DEFAULT_DENSITY, BURSTY_SCV = 0.5, 1.0, 4.0
 """Traffic without a trace; squared coefficient of variation of arrivals other than Poisson's."""
 PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv", "packet_bytes")
-CAPACITY_LIMIT = 1 << 20
+CAPACITY_LIMIT, SEED_LIMIT = 1 << 20, 1 << 20
+LOAD_LIMIT, SCV_LIMIT = 4.0, 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +61,19 @@ class NetworkRequest(OneNetwork):
         "CSV or Parquet file of flows: source, destination, rate_per_s, and variation, packet_bytes if any.",
         None,
     )
-    pattern: str | None = asked(
-        "all_to_all, incast, broadcast, permutation, hot_spot or rack_local.", None, unset=ALL_TO_ALL
+    pattern: str | None = asked("Which hosts send to which.", None, choices=PATTERNS, unset=ALL_TO_ALL)
+    load: float | None = asked(
+        "Utilisation of the busiest host link by data.", None, above=0, most=LOAD_LIMIT, unset=DEFAULT_LOAD
     )
-    load: float | None = asked("Utilisation of the busiest host link by data.", None, unset=DEFAULT_LOAD)
-    density: float | None = asked("Share of hosts that take part in all_to_all.", None, unset=DEFAULT_DENSITY)
-    arrivals: str | None = asked("poisson, ge or on_off.", None, unset=POISSON)
+    density: float | None = asked(
+        "Share of hosts that take part in all_to_all.", None, above=0, most=1, unset=DEFAULT_DENSITY
+    )
+    arrivals: str | None = asked("Arrival process of every flow.", None, choices=ARRIVALS, unset=POISSON)
     scv: float | None = asked(
-        "Squared variation coefficient of arrivals.",
+        "Squared coefficient of variation of times between packets.",
         None,
+        least=1,
+        most=SCV_LIMIT,
         unset=f"1 for {POISSON}, else {BURSTY_SCV:g}",
     )
     packet_bytes: str | None = asked(
@@ -70,9 +83,11 @@ class NetworkRequest(OneNetwork):
         unset="500",
     )
     protocol: str = asked("udp or tcp.", UDP, choices=PROTOCOLS)
-    routing: str = asked("ecmp or fixed.", "ecmp")
-    seed: int = asked("Seed of routes, and of hosts by density.", 1)
-    queue_capacity: int = asked("Packets that a queue holds; 0 = unbounded.", 128, least=0)
+    routing: str = asked("Choice among shortest paths.", ECMP, choices=ROUTINGS)
+    seed: int = asked("Seed of routes, and of hosts by density.", 1, least=0, most=SEED_LIMIT - 1)
+    queue_capacity: int = asked(
+        "Packets that a queue holds; 0 = unbounded.", 128, least=0, most=CAPACITY_LIMIT
+    )
     acknowledged: bool = asked(
         "Whether receivers acknowledge every packet.", True, flags=["--acknowledged/--unacknowledged"]
     )
@@ -111,10 +126,6 @@ class NetworkRequest(OneNetwork):
             raise NetworkError("protocol tcp acknowledges every packet; accepted: udp with --unacknowledged")
         if self.protocol == TCP and self.estimate == SIMULATE:
             raise NetworkError(f"the project's simulator has no TCP; accepted: estimate {NS3}")
-        if self.queue_capacity > CAPACITY_LIMIT:
-            raise NetworkError(
-                f"queue capacity {self.queue_capacity}; accepted: 0 to {CAPACITY_LIMIT} packets"
-            )
 
 
 def simulated_by(request: NetworkRequest) -> str | None:
@@ -149,8 +160,8 @@ class CollectiveRequest(OneNetwork):
         (),
         metavar="JOB",
     )
-    routing: str = asked("ecmp or fixed.", "ecmp")
-    seed: int = asked("Seed of routes and of random orders.", 1)
+    routing: str = asked("Choice among shortest paths.", ECMP, choices=ROUTINGS)
+    seed: int = asked("Seed of routes and of random orders.", 1, least=0, most=SEED_LIMIT - 1)
     packet_bytes: int = asked(
         "Bytes of a full packet without headers.", DEFAULT_PAYLOAD_BYTES, least=1, most=65_000
     )

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.errors import NetworkError
+from pipelines.network.request import ECMP, ROUTINGS, SEED_LIMIT
 from pipelines.network.topology import Topology
 
-ECMP, FIXED = "ecmp", "fixed"
-ROUTINGS = (ECMP, FIXED)
-SEED_LIMIT = 1 << 20
 HOP_LIMIT = 1 << 30  # 2 bytes each; one host to all in the largest fat-tree needs 844 million for acks
 ROUTE_LIMIT = 1 << 26  # 4 bytes each; all to all in a fat-tree of 20 pods needs 24 million
 KERNELS = Path(__file__).with_name("kernels.c")

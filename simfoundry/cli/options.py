@@ -337,6 +337,14 @@ def option(question: type, name: str, **settings: Any) -> Callable[[Command], Co
     return click.option(*spelled, name, **settings)
 
 
+class _Choice(click.Choice[str]):
+    """Texts of which one is chosen; `all-to-all` is `all_to_all`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        is_spelled = isinstance(value, str) and value not in self.choices
+        return super().convert(value.replace("-", "_") if is_spelled else value, param, ctx)
+
+
 def _click_type(question: type, declared: Field[Any]) -> Any:
     """Return the click type of the values of a field."""
     about, least = declared.metadata, declared.metadata["least"]
@@ -344,7 +352,7 @@ def _click_type(question: type, declared: Field[Any]) -> Any:
     if about["role"] is not None:
         return _ROLES[about["role"]]
     if about["choices"]:
-        return click.Choice(about["choices"])
+        return _Choice(about["choices"])
     if kind is not float and (least, about["most"]) == (None, None):
         return {Path: PATH, int: click.INT}.get(kind, click.STRING)
     is_open = about["above"] is not None

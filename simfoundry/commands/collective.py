@@ -47,8 +47,8 @@ def answer_collective(question: CollectiveQuestion) -> dict[str, Any]:
         "busiest_links": [
             {
                 "kind": topology.kind_names[int(topology.kinds[queue])],
-                "from_node": int(topology.sources[queue]),
-                "to_node": int(topology.targets[queue]),
+                "from_node": topology.node_id(int(topology.sources[queue])),
+                "to_node": topology.node_id(int(topology.targets[queue])),
                 "bytes": round(float(answer.times.queue_bits[queue]) / 8),
                 "sending_ns": round(float(sending_s[queue]) * 1e9),
             }

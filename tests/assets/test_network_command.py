@@ -271,6 +271,44 @@ def test_a_flow_without_bursts_does_not_wait_for_those_of_another(rows: str, tmp
     assert answer["within"] is None
 
 
+STAR = {
+    "nodes": [{"id": "s"}, *({"id": host, "host": True} for host in ("web", "db", "2"))],
+    "links": [{"source": host, "target": "s", "rate_bps": 10**8} for host in ("web", "db", "2")],
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_hosts_of_a_network_file_go_by_their_ids(tmp_path: Path, ending: str) -> None:
+    """The third host has number 2 and id "2"; "1" is no id, so it is the number of `db`."""
+    network, flows = tmp_path / "star.json", tmp_path / "flows.parquet"
+    network.write_text(json.dumps(STAR))
+    file = _write_matrix(tmp_path / "m.csv", "web,db,10000\n2, web,5000\n1,2,10\n")
+    if ending == "parquet":
+        columns = {
+            "source": ["web", "2", "1"],
+            "destination": ["db", "web", "2"],
+            "rate_per_s": [1e4, 5e3, 10],
+        }
+        file = tmp_path / "m.parquet"
+        pq.write_table(pa.table(columns), file)
+    asked = ("--topology", str(network), "--traffic", str(file), "--flows", str(flows), "--json")
+    queues = json.loads(_invoke(*asked).output)["busiest_queues"]
+    assert [(queue["from_node"], queue["to_node"]) for queue in queues[:2]] == [("web", "s"), ("s", "db")]
+    columns = pq.read_table(flows).to_pydict()
+    assert (columns["source"], columns["destination"]) == ([0, 2, 1], [1, 0, 2])
+    assert columns["source_id"] == ["web", "2", "db"]
+
+
+def test_an_unknown_host_is_refused_with_its_row(tmp_path: Path) -> None:
+    network, file = tmp_path / "star.json", _write_matrix(tmp_path / "m.csv", "web,db,1\nweb,api,1\n")
+    network.write_text(json.dumps(STAR))
+    refused = _invoke("--topology", str(network), "--traffic", str(file))
+    assert refused.stderr == (
+        "simfoundry: a flow's destination must be the id of a host (web, db, 2) or a whole number of 32 "
+        f"bits, got 'api' in row 2 ({file})\n"
+    )
+
+
 def test_other_columns_and_a_pattern_beside_a_matrix_are_refused(tmp_path: Path) -> None:
     file = _write_matrix(tmp_path / "m.csv", "0,1\n", "source,destination")
     words = (

@@ -286,7 +286,7 @@ def _trace_outputs(folder: Path) -> Iterator[Output]:
     for ending in ("csv", "parquet"):
         path = folder / f"trace.{ending}"
         traffic.write_trace(trace, path)
-        yield f"read {ending}", traffic.read_trace(path, host_count=16)
+        yield f"read {ending}", traffic.read_trace(path, topology=TREE)
     yield "flows of a trace", traffic.traffic_of_trace(trace, TREE)
     yield "replicated trace", outcome(lambda: traffic.replicate_trace(trace, hosts=20, seed=1))
     yield "no hosts", outcome(lambda: traffic.replicate_trace(trace, hosts=2, seed=1))
@@ -294,7 +294,7 @@ def _trace_outputs(folder: Path) -> Iterator[Output]:
     for number, text in enumerate(WRONG_TRACES):
         path = folder / f"wrong{number}.csv"
         path.write_text(text)
-        yield f"wrong trace {number}", outcome(lambda path=path: traffic.read_trace(path, host_count=16))
+        yield f"wrong trace {number}", outcome(lambda path=path: traffic.read_trace(path, topology=TREE))
     table = pa.table({"time_s": ["a"], "source": [0], "destination": [1], "bytes": [9]})
     pq.write_table(table, folder / "wrong.parquet")
     yield "wrong parquet", outcome(lambda: traffic.read_trace(folder / "wrong.parquet"))

@@ -30,7 +30,7 @@ def value_hash(value: object) -> str:
 
 def is_excluded(name: str) -> bool:
     """Whether a field or column names a row, explains it, or says when and by what it was computed."""
-    return name in ("reason", "file", "folder", "executable", "evaluator") or name.endswith(
+    return name in ("reason", "file", "folder", "executable", "evaluator", "node_ids") or name.endswith(
         ("_id", "_reason", "wall_s", "solver_s", "version", "_sha256")
     )
 

@@ -76,6 +76,13 @@ def test_a_job_takes_as_long_as_its_packets(kind: str, routing: Routing, engine_
     assert simulated.packets == count_packets([job], PACKETS)
 
 
+def test_hosts_of_a_job_go_by_ids_or_numbers() -> None:
+    job = read_job("all_gather:1MB:hosts=b,2-3,a", host_count=5, seed=1, host_ids=("a", "b", "c", "d", "2-3"))
+    assert job.hosts == (1, 4, 0)
+    with pytest.raises(NetworkError, match="hosts 'e'; accepted: ids, numbers and ranges"):
+        read_job("all_gather:1MB:hosts=a,e", host_count=2, seed=1, host_ids=("a", "b"))
+
+
 def test_jobs_that_share_links_take_as_long_as_their_packets(engine_folder: Path) -> None:
     texts = ("ring_all_reduce:1MB:hosts=0-14/2:order=random", "all_to_all:2MB:hosts=1-15/2:start=0.0001")
     jobs = [read_job(text, host_count=16, seed=1) for text in texts]

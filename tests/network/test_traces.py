@@ -73,7 +73,7 @@ def _assert_same(one: Trace, other: Trace) -> None:
 def test_a_written_trace_is_read_as_it_was(tmp_path: Path, ending: str) -> None:
     trace = generate_trace(SHORT, seed=2)
     write_trace(trace, tmp_path / f"trace{ending}")
-    _assert_same(trace, read_trace(tmp_path / f"trace{ending}", host_count=16))
+    _assert_same(trace, read_trace(tmp_path / f"trace{ending}", topology=fat_tree(FatTree(pods=4))))
 
 
 def test_a_file_may_have_other_columns_and_any_order(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_read_trace_rejects(tmp_path: Path, content: str, message: str) -> None:
     said = re.escape(f"{message} ({file})")
     place = "(Row #3: )?"  # Arrow names the row where it reads with one thread
     with pytest.raises(NetworkError, match=f"^{said.replace('Expected', f'{place}Expected')}$"):
-        read_trace(file, host_count=16)
+        read_trace(file, topology=fat_tree(FatTree(pods=4)))
 
 
 def test_read_trace_names_the_row_of_a_later_part(tmp_path: Path) -> None:

@@ -54,7 +54,12 @@ def estimate_collectives(request: CollectiveRequest, *, engine_folder: Path | No
     with reading(f"the network {request.topology or ''}".rstrip()):
         topology = _topology(request)
         jobs = tuple(
-            read_job(text, host_count=topology.host_count, seed=request.seed + number)
+            read_job(
+                text,
+                host_count=topology.host_count,
+                seed=request.seed + number,
+                host_ids=topology.host_ids,
+            )
             for number, text in enumerate(request.job)
         )
         routing = Routing(kind=request.routing, seed=request.seed)

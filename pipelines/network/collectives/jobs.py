@@ -120,10 +120,11 @@ class JobSteps:
     order: tuple[int, ...] = field(default=())
 
 
-def read_job(text: str, *, host_count: int, seed: int) -> Job:
+def read_job(text: str, *, host_count: int, seed: int, host_ids: Sequence[str] = ()) -> Job:
     """Return the job of a text such as `ring_all_reduce:16MB:hosts=0-15:start=0.01`.
 
     Args:   host_count: of the network, all of them by default; seed: of a random order of ranks.
+            host_ids: of a network file: each element of a list of hosts is one of them, or else a range.
     Raises: NetworkError: another form, or a value is out of range.
     """
     kind, *rest = text.strip().split(":")
@@ -141,7 +142,7 @@ def read_job(text: str, *, host_count: int, seed: int) -> Job:
         raise NetworkError(
             f"job {text!r:.80}: unknown order {options['order']!r:.40}; accepted: {', '.join(ORDERS)}"
         )
-    hosts = _read_hosts(options["hosts"], text, host_count)
+    hosts = _read_hosts(options["hosts"], text, host_count, host_ids)
     if options["order"] == RANDOM:
         hosts = np.random.Generator(np.random.Philox(key=seed)).permutation(hosts).tolist()
     try:
@@ -171,15 +172,19 @@ def _read_start(start: str) -> float:
         raise NetworkError(f"start {start!r:.40}; accepted: seconds") from error
 
 
-def _read_hosts(hosts: str, text: str, host_count: int) -> Sequence[int]:
-    """Return the hosts of a list such as `0-15`, `0-127/8` (every eighth) or `3,1,2`."""
+def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str]) -> Sequence[int]:
+    """Return the hosts of a list such as `0-15`, `0-127/8` (every eighth), `3,1,2` or `a,b`."""
     chosen: list[int] = []
+    numbers = {name: number for number, name in enumerate(host_ids)}
     for part in hosts.split(","):
+        if part in numbers:
+            chosen.append(numbers[part])
+            continue
         match = _RANGE.fullmatch(part)
         if match is None:
             raise NetworkError(
-                f"job {text!r:.80}: hosts {part!r:.40}; accepted: numbers and ranges, "
-                "as 0-15, 0-127/8 or 3,1,2"
+                f"job {text!r:.80}: hosts {part!r:.40}; accepted: {'ids, ' if host_ids else ''}numbers and "
+                "ranges, as 0-15, 0-127/8 or 3,1,2"
             )
         first, last = int(match[1]), int(match[2] or match[1])
         step = int(match[3] or 1)

@@ -202,7 +202,8 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
         worst = int(offered.argmax())
         raise NetworkError(
             f"utilisation of unbounded queue {worst} is {offered[worst]:.4g} (node "
-            f"{topology.sources[worst]} to {topology.targets[worst]}); accepted: below 1; "
+            f"{topology.node_id(int(topology.sources[worst]))} to "
+            f"{topology.node_id(int(topology.targets[worst]))}); accepted: below 1; "
             "lower the load or set a queue capacity"
         )
     used = np.flatnonzero(load.rate_per_s > 0)

@@ -174,4 +174,5 @@ def _topology(name: str, graph: _Graph) -> Topology:
             )
             for link in graph.links
         ],
+        node_ids=list(numbers),
     )

@@ -49,6 +49,7 @@ class Topology:
         rates_bps, delays_ns: of the link that a queue feeds. (queues,)
         kinds: of every queue, an index into `kind_names`. (queues,)
         kind_names: queues of one kind have similar traffic; corrections are learned per kind.
+        node_ids: of every node in the file that the network is from; without one, nodes have numbers alone.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Topology:
     delays_ns: NDArray[np.int64]
     kinds: NDArray[np.int32]
     kind_names: tuple[str, ...]
+    node_ids: tuple[str, ...] = ()
 
     @property
     def node_count(self) -> int:
@@ -72,13 +74,24 @@ class Topology:
         return len(self.sources)
 
     @property
+    def host_ids(self) -> tuple[str, ...]:
+        """Ids of the hosts, in the order of their numbers."""
+        return self.node_ids[: self.host_count]
+
+    def node_id(self, node: int) -> str | int:
+        """Return the id of a node, its number without one."""
+        return self.node_ids[node] if self.node_ids else node
+
+    @property
     def topology_id(self) -> str:
-        """Content hash of nodes and queues, without the name."""
+        """Content hash of nodes and queues, without names."""
         arrays = (self.tiers, self.sources, self.targets, self.rates_bps, self.delays_ns, self.kinds)
         return content_hash(self.host_count, [a.tolist() for a in arrays], self.kind_names)
 
 
-def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link]) -> Topology:
+def topology_of_links(
+    name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link], node_ids: Sequence[str] = ()
+) -> Topology:
     """Return a network from its links: two queues per link, the first one at the first end.
 
     Args:   tiers: of every node; hosts come first and have tier 0.
@@ -104,6 +117,7 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
         delays_ns=np.repeat(np.array([link.delay_ns for link in links], np.int64), 2),
         kinds=kinds,
         kind_names=names,
+        node_ids=tuple(node_ids),
     )
     check_hosts(topology)
     return topology
@@ -167,11 +181,14 @@ def check_hosts(topology: Topology) -> None:
     """Raise unless every host has one link and switches join all hosts."""
     links = np.bincount(topology.sources, minlength=topology.node_count)[: topology.host_count]
     for host in np.flatnonzero(links != 1)[:1].tolist():
-        raise NetworkError(f"a host must have exactly one link, got {links[host]} of host {host}")
+        raise NetworkError(
+            f"a host must have exactly one link, got {links[host]} of host {topology.node_id(host)}"
+        )
     reached = _reached_from(topology, 0)[: topology.host_count]
     for host in np.flatnonzero(~reached)[:1].tolist():
         raise NetworkError(
-            f"network is not connected: no path from host 0 to host {host}; "
+            f"network is not connected: no path from host {topology.node_id(0)} to host "
+            f"{topology.node_id(host)}; "
             f"{int(reached.sum())} of {topology.host_count} hosts are reached"
         )
 

@@ -3,6 +3,7 @@
 Belongs here: flows and their packets. Does not: where they go (`routing`).
 """
 
+from pipelines.network.request import ARRIVALS, PAPER_PATTERNS, PATTERNS, PROTOCOLS, TCP, UDP
 from pipelines.network.traffic.generated import (
     ThinOptions,
     TraceOptions,
@@ -11,14 +12,8 @@ from pipelines.network.traffic.generated import (
 )
 from pipelines.network.traffic.matrix import read_matrix
 from pipelines.network.traffic.patterns import (
-    ARRIVALS,
     HEADER_BYTES,
-    PAPER_PATTERNS,
-    PATTERNS,
-    PROTOCOLS,
     SIZES,
-    TCP,
-    UDP,
     Arrivals,
     FlowMoments,
     PacketSizes,

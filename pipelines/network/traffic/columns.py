@@ -20,6 +20,7 @@ from pipelines.network.errors import NetworkError
 
 ENDINGS = (".csv", ".parquet")
 COLUMN_LIMIT = 1000
+HOSTS = ("source", "destination")
 _HEADER_BYTES = 1 << 16
 
 
@@ -30,7 +31,7 @@ class Form:
     Attributes:
         what: the file is; row: what a row of it is.
         required: columns that are there. optional: others, with the value of a file without them.
-        numbers: columns of numbers; the others are whole numbers of 32 bits.
+        numbers: columns of numbers; the others are whole numbers of 32 bits, or ids of hosts in HOSTS.
     """
 
     what: str
@@ -62,18 +63,29 @@ def naming_file(path: Path, what: str) -> Generator[None]:
         raise NetworkError(f"cannot read the {what}: {error.strerror or error} ({path})") from error
 
 
-def read_columns(file: BinaryIO, path: Path, form: Form) -> dict[str, NDArray[Any]]:
+def read_columns(
+    file: BinaryIO, path: Path, form: Form, host_ids: Sequence[str] = ()
+) -> dict[str, NDArray[Any]]:
     """Return the columns of an open file, (rows,) each; others of the file are left out.
 
+    Args:   host_ids: of the network file, in the order of the hosts' numbers: in columns of HOSTS a value is
+            one of them, or else a number.
     Raises: NetworkError: a column is lacking or has no number; the message names the row, from 1.
             pa.ArrowException, UnicodeDecodeError: the file is damaged.
     """
-    names, batches = (_csv if path.suffix == ".csv" else _parquet)(file, form)
+    if path.suffix == ".csv":
+        names, batches = _csv(file, form)
+    else:
+        names, batches = _parquet(file, form, texts=HOSTS if host_ids else ())
+    ids = pa.array(host_ids, pa.string())
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     count = 0
     for batch in batches:
         for name in parts:
-            parts[name].append(_numbers(batch.column(name), name, count, form))
+            values = batch.column(name)
+            if host_ids and name in HOSTS:
+                values = _host_numbers(values, ids)
+            parts[name].append(_numbers(values, name, count, form, host_ids))
         count += batch.num_rows
         if count > form.most_rows:
             raise NetworkError(f"a {form.what} has more than {form.most_rows} {form.row}s")
@@ -108,7 +120,8 @@ def _native(file: BinaryIO) -> pa.NativeFile:
     return pa.OSFile(f"/proc/self/fd/{file.fileno()}")
 
 
-def _parquet(file: BinaryIO, form: Form) -> tuple[list[str], Iterator[Any]]:
+def _parquet(file: BinaryIO, form: Form, texts: Sequence[str]) -> tuple[list[str], Iterator[Any]]:
+    """Return the columns of a Parquet file: numbers, those of `texts` also strings."""
     columns = (*form.required, *form.optional)
     content = open_parquet(
         file,
@@ -121,8 +134,10 @@ def _parquet(file: BinaryIO, form: Form) -> tuple[list[str], Iterator[Any]]:
     for name in names:
         kind = schema.field(name).type
         is_number = name in form.numbers
-        if not (pa.types.is_integer(kind) or (is_number and pa.types.is_floating(kind))):
+        is_text = name in texts and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        if not (is_text or pa.types.is_integer(kind) or (is_number and pa.types.is_floating(kind))):
             accepted = "numbers" if is_number else "whole numbers"
+            accepted += " or texts" if name in texts else ""
             raise NetworkError(f"a {form.what}'s column {name} must be of {accepted}, got {kind}")
     return names, content.iter_batches(columns=names)
 
@@ -143,7 +158,13 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def _numbers(values: Any, name: str, rows_before: int, form: Form) -> NDArray[Any]:
+def _host_numbers(values: Any, ids: Any) -> Any:
+    """Return the numbers of hosts as text; a value that is no id stays as it is."""
+    values = pc.utf8_trim_whitespace(pc.cast(values, pa.string()))
+    return pc.coalesce(pc.cast(pc.index_in(values, value_set=ids), pa.string()), values)
+
+
+def _numbers(values: Any, name: str, rows_before: int, form: Form, host_ids: Sequence[str]) -> NDArray[Any]:
     """Return a part of a column, of text or numbers, as float64 or int32."""
     kind = form.kind(name)
     if pa.types.is_string(values.type):
@@ -151,6 +172,9 @@ def _numbers(values: Any, name: str, rows_before: int, form: Form) -> NDArray[An
     if values.null_count or not _casts(values, kind):
         row = _first_wrong(values, kind)
         accepted = "a number" if name in form.numbers else "a whole number of 32 bits"
+        if host_ids and name in HOSTS:
+            shown = ", ".join((*host_ids[:3], *(["..."] if len(host_ids) > 3 else [])))
+            accepted = f"the id of a host ({shown}) or {accepted}"
         raise NetworkError(
             f"a {form.row}'s {name} must be {accepted}, got {repr(values[row].as_py())[:60]} in row "
             f"{rows_before + row + 1}"

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from pipelines.base.files import open_regular
 from pipelines.network.errors import NetworkError
-from pipelines.network.request import UDP
+from pipelines.network.request import GENERALISED_EXPONENTIAL, SCV_LIMIT, UDP
 from pipelines.network.topology import Topology
 from pipelines.network.traffic.columns import ENDINGS, Form, naming_file, read_columns
 from pipelines.network.traffic.patterns import (
     FLOW_LIMIT,
-    GENERALISED_EXPONENTIAL,
     PAYLOAD_LIMIT_BYTES,
-    SCV_LIMIT,
     Arrivals,
     OwnArrivals,
     Traffic,
@@ -37,9 +35,10 @@ FORM = Form(
 def read_matrix(path: Path, topology: Topology, *, protocol: str = UDP) -> Traffic:
     """Read the flows of a CSV or Parquet file.
 
-    Columns are source and destination (numbers of hosts), rate_per_s (packets), variation (squared
-    coefficient of variation of times between packets, 1 for Poisson arrivals) and packet_bytes (without
-    headers, of all packets of a flow). Two rows may have the same hosts. Rows count from 1, after the header.
+    Columns are source and destination (ids of hosts in the network file, or numbers), rate_per_s (packets),
+    variation (squared coefficient of variation of times between packets, 1 for Poisson arrivals) and
+    packet_bytes (without headers, of all packets of a flow). Two rows may have the same hosts. Rows count
+    from 1, after the header.
 
     Raises: NetworkError: the file cannot be read or a flow is invalid; the message names file and row.
     """
@@ -51,7 +50,7 @@ def read_matrix(path: Path, topology: Topology, *, protocol: str = UDP) -> Traff
         open_regular(path, what=FORM.what, most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file,
         naming_file(path, FORM.what),
     ):
-        flows = read_columns(file, path, FORM)
+        flows = read_columns(file, path, FORM, topology.host_ids)
         hosts = topology.host_count - 1
         ranges = {
             "source": (0, hosts),

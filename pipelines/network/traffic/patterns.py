@@ -16,21 +16,27 @@ from pipelines.base.summation import ordered_sum
 from pipelines.network.errors import NetworkError
 from pipelines.network.request import (
     ALL_TO_ALL,
+    ARRIVALS,
+    BROADCAST,
     DEFAULT_DENSITY,
     DEFAULT_LOAD,
+    HOT_SPOT,
+    INCAST,
+    LOAD_LIMIT,
+    PATTERNS,
+    PERMUTATION,
     POISSON,
     PROTOCOLS,
+    RACK_LOCAL,
+    SCV_LIMIT,
     TCP,
     UDP,
 )
 from pipelines.network.topology import Topology
 
-GENERALISED_EXPONENTIAL, ON_OFF = "ge", "on_off"
-ARRIVALS = (POISSON, GENERALISED_EXPONENTIAL, ON_OFF)
 FIXED, UNIFORM, BIMODAL, EMPIRICAL = "fixed", "uniform", "bimodal", "empirical"
 SIZES = (FIXED, UNIFORM, BIMODAL, EMPIRICAL)
 PAYLOAD_LIMIT_BYTES = 65_000
-SCV_LIMIT = 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,17 +143,11 @@ class PacketSizes:
         return mean, max(0.0, second / mean**2 - 1.0)
 
 
-INCAST, BROADCAST = "incast", "broadcast"
-PERMUTATION, HOT_SPOT, RACK_LOCAL = "permutation", "hot_spot", "rack_local"
-PAPER_PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
-"""Those of table 5.3."""
-PATTERNS = (*PAPER_PATTERNS, PERMUTATION, HOT_SPOT, RACK_LOCAL)
 HOT_SHARE, LOCAL_SHARE = 0.25, 0.8
 """Share of a host's packets that go to the hot host, and to hosts of the same switch."""
 HEADER_BYTES = {UDP: 30, TCP: 54}
 """Header bytes per packet: PPP 2, IP 20, UDP 8 or TCP 20 with 12 of options."""
 FLOW_LIMIT = 1 << 22
-LOAD_LIMIT = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

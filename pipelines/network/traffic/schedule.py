@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from pipelines.network.compiled import compiled
 from pipelines.network.errors import NetworkError
-from pipelines.network.traffic.patterns import GENERALISED_EXPONENTIAL, ON_OFF, Traffic
+from pipelines.network.request import GENERALISED_EXPONENTIAL, ON_OFF
+from pipelines.network.traffic.patterns import Traffic
 
 PACKET_LIMIT = 1 << 28
 DURATION_LIMIT_S = 3600.0

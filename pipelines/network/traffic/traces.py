@@ -102,13 +102,14 @@ def _check_hosts(trace: Trace, host_count: int) -> None:
         )
 
 
-def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
+def read_trace(path: Path, *, topology: Topology | None = None) -> Trace:
     """Read the packets of a CSV or Parquet file.
 
-    Columns are time_s (from any origin; a double), source and destination (numbers of
-    hosts) and bytes (of payload, without headers); others are left out. Rows count from 1, after the header.
+    Columns are time_s (from any origin; a double), source and destination (ids of hosts in the network
+    file, or numbers) and bytes (of payload, without headers); others are left out. Rows count from 1, after
+    the header.
 
-    Args:   host_count: hosts of the network that the trace is for; None when none is known yet.
+    Args:   topology: network that the trace is for; None when none is known yet.
     Raises: NetworkError: the file cannot be read or a packet is invalid; the message names file and row.
     """
     if path.suffix not in ENDINGS:
@@ -117,9 +118,9 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
         open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file,
         naming_file(path, "trace"),
     ):
-        trace = _trace_of(read_columns(file, path, FORM))
-        if host_count is not None:
-            _check_hosts(trace, host_count)
+        trace = _trace_of(read_columns(file, path, FORM, () if topology is None else topology.host_ids))
+        if topology is not None:
+            _check_hosts(trace, topology.host_count)
     return trace
 
 
