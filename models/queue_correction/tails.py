@@ -21,7 +21,7 @@ a mixture over sizes stands (`sizes.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -40,9 +40,17 @@ from models.queue_correction.features import (
     has_unlike_flows,
     times_before,
 )
+from models.queue_correction.losses import (
+    LEARNED_CAPACITY,
+    estimate_losses,
+    latency_with_timers,
+    timer_quantiles_s,
+    waits_with_losses,
+)
 from models.queue_correction.sizes import mixed_rtt_quantiles_s
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import in_parts, kernels
+from pipelines.network.estimation import CorrectedLatency
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,
@@ -54,6 +62,7 @@ from pipelines.network.queueing import (
     wait_by_stream_s,
 )
 from pipelines.network.queueing.latency import QUANTILES
+from pipelines.network.queueing.network import model_queues
 from pipelines.network.traffic import Schedule
 
 POISSON, BURSTY = "poisson", "bursty"
@@ -188,6 +197,35 @@ def _of_accepted(law: FlowLaw, probability: float, chosen: slice, longest_s: Vec
     return probability * accepted
 
 
+def corrected_latency(
+    model: NetworkModel, correction: Correction, probabilities: Sequence[float]
+) -> CorrectedLatency:
+    """Return the latency by a correction, with what full queues lose.
+
+    The correction knows queues of LEARNED_CAPACITY alone: it is asked about those, and the waits are taken to
+    the capacity of the model.
+    """
+    learned = model
+    if model.capacity != LEARNED_CAPACITY:
+        streams = [model.data] if model.acks is None else [model.data, model.acks]
+        queues = model_queues(model.topology, *streams, capacity=LEARNED_CAPACITY)
+        learned = replace(model, queues=queues, capacity=LEARNED_CAPACITY)
+    corrected = correct(learned, correction)
+    waits, latency = corrected.waits, flow_latency(learned, corrected.waits)
+    losses = estimate_losses(learned, latency, model.capacity)
+    if np.any(losses.factor != 1.0):
+        waits = waits_with_losses(learned, waits, losses)
+        latency = flow_latency(learned, waits)
+    asked = replace(learned, capacity=model.capacity)
+    quantiles_s = rtt_quantiles_s(asked, waits, latency, correction.tails, probabilities)
+    return CorrectedLatency(
+        latency=latency_with_timers(model, latency, losses),
+        rtt_quantiles_s=quantiles_s + timer_quantiles_s(model, losses, probabilities),
+        seen=corrected.seen,
+        lost_share=losses.lost,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NetworkPredictor(Correction):
     """A correction that answers questions about networks."""
@@ -201,14 +239,13 @@ class NetworkPredictor(Correction):
         """
         answers: list[dict[str, float]] = []
         for model in network_models(rows):
-            corrected = correct(model, self)
-            latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
-            quantiles = rtt_quantiles_s(model, corrected.waits, latency, self.tails)
+            corrected = corrected_latency(model, self, QUANTILES)
+            theory = flow_latency(model, stream_waits(model))
             answers.append(
                 {
-                    "rtt_us": float(latency.rtt_s.mean() * 1e6),
+                    "rtt_us": float(corrected.latency.rtt_s.mean() * 1e6),
                     "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
-                    "rtt_p99_us": float(quantiles[1].mean() * 1e6),
+                    "rtt_p99_us": float(corrected.rtt_quantiles_s[1].mean() * 1e6),
                     "busiest_utilisation": float(model.queues.utilisation.max()),
                     "seen_in_training": corrected.seen,
                 }

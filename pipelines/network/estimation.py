@@ -73,11 +73,13 @@ class CorrectedLatency:
     Attributes:
         rtt_quantiles_s: one row per probability of ANSWERED_QUANTILES. (3, flows)
         seen: mean share of streams that are like those in training, 1 to 0.
+        lost_share: of the packets of every flow, by full queues. (flows,)
     """
 
     latency: FlowLatency
     rtt_quantiles_s: Vector
     seen: float
+    lost_share: Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -147,6 +149,7 @@ class NetworkLatency:
         seconds: that the estimate took, theory included. simulated: None without a simulation.
         rtt_quantiles_s: one row per probability of ANSWERED_QUANTILES. (3, flows)
         uncorrected_rtt_p99_s: by theory alone. (flows,)
+        lost_share: as in `CorrectedLatency`, None without a correction.
     """
 
     model: NetworkModel
@@ -157,6 +160,7 @@ class NetworkLatency:
     rtt_quantiles_s: Vector
     uncorrected_rtt_p99_s: Vector
     seconds: float
+    lost_share: Vector | None = None
     simulated: Simulated | None = None
 
     @property
@@ -182,6 +186,8 @@ class NetworkLatency:
         if len(ids):
             columns |= {f"{end}_id": ids[hosts] for end, hosts in list(columns.items())}
         columns |= {name: values * 1e9 for name, values in seconds.items()}
+        if self.lost_share is not None:
+            columns["lost_share"] = self.lost_share
         if self.simulated is not None:
             counted = self.simulated.flow_columns()
             columns |= {f"simulated_{name}": values for name, values in counted.items()}
@@ -288,6 +294,7 @@ def estimate_network(
         rtt_quantiles_s=quantiles if corrected is None else corrected.rtt_quantiles_s,
         uncorrected_rtt_p99_s=quantiles[-1],
         seconds=seconds,
+        lost_share=None if corrected is None else corrected.lost_share,
         simulated=None
         if simulated_by(request) is None
         else _simulated(request, model, routing, schedule, engine_folder),

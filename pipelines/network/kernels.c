@@ -273,3 +273,109 @@ void hop_waits(int64_t flow_count, int64_t longest, const int32_t *routes, const
         }
     }
 }
+
+/* Probabilities of 0 to last packets in batches of geometric size (success) at Poisson times, mean batches
+   (Polya and Aeppli). */
+static void batch_law(double mean, double success, int64_t last, double *law) {
+    double more = 1.0 - success;
+    law[0] = exp(-mean);
+    for (int64_t count = 1; count <= last; count++) {
+        double second = count > 1 ? more * more * (count - 2) * law[count - 2] : 0.0;
+        law[count] = larger(0.0, ((mean * success + 2.0 * more * (count - 1)) * law[count - 1] - second) / count);
+    }
+}
+
+#define STEPS 8
+
+/* Share of packets lost and mean wait of the others, in times of sending, of a queue of limited size that
+   batches of geometric size enter at Poisson times. scratch: 4 (capacity + 2).
+
+   The chain is that of the packets that each departure leaves. It goes down by one at most, so the flow over a
+   level upwards is that of one state downwards: sums of positive terms. */
+static void full_queue(double used, double scv, int64_t capacity, double *scratch, double *lost, double *wait) {
+    int64_t most = capacity + 1; /* with the one that is sent */
+    double success = 2.0 / (scv + 1.0), batches = used * success;
+    double *law = scratch, *tail = law + capacity + 2, *left = tail + capacity + 2, *start = left + capacity + 2;
+    batch_law(batches, success, most, law);
+    double below = 0.0;
+    for (int64_t count = 0; count <= most; count++) {
+        below += law[count];
+        tail[count] = larger(0.0, 1.0 - below);
+    }
+    left[0] = 1.0;
+    double sum = 1.0, from_empty = 0.0, from_empty_below = 0.0;
+    for (int64_t level = 0; level < capacity; level++) {
+        from_empty = success * law[level] + (1.0 - success) * from_empty; /* a batch, then arrivals while one is sent */
+        from_empty_below += from_empty;
+        double up = left[0] * larger(0.0, 1.0 - from_empty_below);
+        for (int64_t state = 1; state <= level; state++) up += left[state] * tail[level - state + 1];
+        left[level + 1] = up / law[0];
+        sum += left[level + 1];
+        if (sum > 1e100) {
+            for (int64_t state = 0; state <= level + 1; state++) left[state] /= sum;
+            sum = 1.0;
+        }
+    }
+    for (int64_t state = 0; state <= capacity; state++) left[state] /= sum;
+    double cycle = 1.0 + left[0] / batches; /* between departures */
+    *lost = larger(0.0, 1.0 - 1.0 / (used * cycle));
+    double batch = left[0] * success;
+    for (int64_t count = 1; count < most; count++, batch *= 1.0 - success)
+        start[count] = batch + (count <= capacity ? left[count] : 0.0);
+    start[most] = batch / success;
+    double present = 0.0;
+    for (int64_t step = 0; step < STEPS; step++) { /* mean packets while one is sent, by midpoints */
+        batch_law(batches * (step + 0.5) / STEPS, success, most, law);
+        double arrived = 0.0, under = 0.0;
+        for (int64_t room = 0; room < most; room++) { /* arrived: mean of the arrivals that find room */
+            present += start[most - room] * (most - room + arrived) / STEPS;
+            under += law[room];
+            arrived += larger(0.0, 1.0 - under);
+        }
+    }
+    *wait = larger(0.0, present - 1.0);
+}
+
+/* `full_queue` of many queues. lost, waits: (queues,) */
+void full_queues(int64_t queue_count, const double *utilisations, const double *scvs, int64_t capacity,
+                 double *scratch, double *lost, double *waits) {
+    for (int64_t queue = 0; queue < queue_count; queue++)
+        full_queue(utilisations[queue], scvs[queue], capacity, scratch, lost + queue, waits + queue);
+}
+
+/* Variation of arrivals with which queues of this capacity have these waits; the nearest of 1 to most. (queues,) */
+void scvs_of_waits(int64_t queue_count, const double *utilisations, const double *waits, int64_t capacity,
+                   double most, int64_t steps, double *scratch, double *scvs) {
+    for (int64_t queue = 0; queue < queue_count; queue++) {
+        double low = 1.0, high = most, lost = 0.0, wait = 0.0;
+        full_queue(utilisations[queue], low, capacity, scratch, &lost, &wait);
+        if (waits[queue] <= wait) {
+            scvs[queue] = low;
+            continue;
+        }
+        for (int64_t step = 0; step < steps; step++) {
+            double middle = sqrt(low * high);
+            full_queue(utilisations[queue], middle, capacity, scratch, &lost, &wait);
+            if (wait < waits[queue]) low = middle;
+            else high = middle;
+        }
+        scvs[queue] = sqrt(low * high);
+    }
+}
+
+/* Load of queues without the packets that queues before lost, added to utilisations (queues,); kept becomes the
+   share of the packets of every flow that passes all its queues, of those that it had. (flows,) */
+void thin_flows(int64_t flow_count, int64_t longest, const int32_t *routes, const double *rates,
+                const double *mean_bytes, const double *byte_s, const double *lost, double *kept,
+                double *utilisations) {
+    for (int64_t flow = 0; flow < flow_count; flow++) {
+        double share = kept[flow];
+        for (int64_t hop = 0; hop < longest; hop++) {
+            int64_t queue = routes[flow * longest + hop];
+            if (queue < 0) break;
+            utilisations[queue] += rates[flow] * share * mean_bytes[flow] * byte_s[queue];
+            share *= 1.0 - lost[queue];
+        }
+        kept[flow] = share;
+    }
+}

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from models.queue_correction.correction import correct, shipped_correction
+from models.queue_correction.correction import shipped_correction
 from models.queue_correction.intervals import LEAST_SEEN, interval_of
-from models.queue_correction.tails import rtt_quantiles_s, theory_rtt_quantiles_s
+from models.queue_correction.tails import corrected_latency, theory_rtt_quantiles_s
 from pipelines.base.folders import replacing_file
 from pipelines.network.estimation import (
     QUANTILE_NAMES,
@@ -24,7 +24,7 @@ from pipelines.network.estimation import (
     TierLoad,
     estimate_network,
 )
-from pipelines.network.queueing import NetworkModel, flow_latency
+from pipelines.network.queueing import NetworkModel
 from pipelines.network.queueing.latency import ANSWERED_QUANTILES
 from pipelines.network.request import NS3, SIMULATE, TCP, simulated_by
 from simfoundry.questions import NetworkQuestion
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NEARLY_FULL = 0.95
-LOST_SHARE = 1e-3
+LOST_SHARE, SHOWN_SHARE = 1e-3, 1e-5
+"""Lost packets from which an estimate has no interval, and from which the text says how many are lost."""
 BUSIEST_QUEUES = 5
 TIER_FIGURES = (
     "utilisation",
@@ -80,6 +81,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "seen_in_training": None if answer.seen is None else round(answer.seen, 3),
         **{name: _spread(columns[name]) for name in TIMES_NS},
         "offered_utilisation": round(answer.offered_utilisation, 4),
+        "lost_share": None if answer.lost_share is None else _shares(answer.lost_share),
         "within": _within(answer),
         "note": _note(answer, question.protocol),
         "busiest_queues": [
@@ -146,12 +148,8 @@ def _corrected(model: NetworkModel) -> CorrectedLatency:
     Parts of the flows have a thread each. With threads of its own, BLAS doubles the processor time, and its
     sums depend on their number in the last digits.
     """
-    correction = shipped_correction()
     with threadpool_limits(1, "blas"):
-        corrected = correct(model, correction)
-        latency = flow_latency(model, corrected.waits)
-        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails, ANSWERED_QUANTILES)
-    return CorrectedLatency(latency=latency, rtt_quantiles_s=quantiles, seen=corrected.seen)
+        return corrected_latency(model, shipped_correction(), ANSWERED_QUANTILES)
 
 
 def _check_file(flows: Path) -> None:
@@ -184,6 +182,12 @@ def _spread(values: NDArray[Any]) -> dict[str, float]:
     return {key: _rounded(float(value)) for key, value in numbers.items()}
 
 
+def _shares(values: NDArray[np.float64]) -> dict[str, float]:
+    """Return least, mean and most of shares over flows, with two significant digits."""
+    numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
+    return {key: float(f"{value:.2g}") for key, value in numbers.items()}
+
+
 def _rounded(time_ns: float) -> float:
     """Return a time in whole nanoseconds, a short one in thousandths."""
     return round(time_ns) if time_ns >= SHORT_NS or time_ns == 0 else round(time_ns, 3)
@@ -194,8 +198,13 @@ def _note(answer: NetworkLatency, protocol: str) -> str | None:
     if offered <= NEARLY_FULL:
         if (simulated := answer.simulated) is not None:
             lost = int(simulated.sums.summary["drop_count"] or 0) / simulated.packets
-            if lost > LOST_SHARE:
+            if lost > LOST_SHARE and answer.lost_share is None:
                 return f"{lost:.1%} of the packets were lost: the estimate has no losses"
+        if protocol == TCP and answer.lost_share is not None and answer.lost_share.max() > LOST_SHARE:
+            return (
+                f"of some flows {answer.lost_share.max():.1%} of the packets are lost: TCP sends them again, "
+                "some after a timer of 1 s, which means have and medians have not"
+            )
         if answer.seen is not None and answer.seen < LEAST_SEEN:
             return (
                 f"{answer.seen:.0%} of the network is like the runs that the correction learned from; "
@@ -257,6 +266,8 @@ def network_text(answer: dict[str, Any]) -> str:
     if answer["seen_in_training"] is not None:
         lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")
     lines += _times(answer)
+    if (lost := answer["lost_share"]) and lost["most"] > SHOWN_SHARE:
+        lines.append(f"{'lost_share':<24} " + " ".join(f"{key} {share:.2%}" for key, share in lost.items()))
     if within := answer["within"]:
         lines.append(
             f"{'within':<24} {within['rtt_mean']:.1%} (mean), {within['rtt_p99']:.1%} (p99): 9 of 10 flows, "

@@ -36,7 +36,7 @@ def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path)
     mean = sum(rows.column("rtt_mean_ns").to_pylist()) / 240
     assert mean == pytest.approx(rtt["mean"], abs=1)
     tables = {name for spec in ("network_flows", "network_runs") for name in table_spec(spec).schema().names}
-    own = {"uncorrected_rtt_mean_ns", "uncorrected_rtt_p99_ns", "rtt_p95_ns"}
+    own = {"uncorrected_rtt_mean_ns", "uncorrected_rtt_p99_ns", "rtt_p95_ns", "lost_share"}
     assert set(rows.column_names) - own <= tables
     assert {"offered_utilisation", "hosts", "network"} <= tables
 

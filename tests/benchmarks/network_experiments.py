@@ -38,8 +38,9 @@ from pathlib import Path
 
 import numpy as np
 
-from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
+from models.queue_correction.correction import Correction, shipped_correction
 from models.queue_correction.data import read_runs
+from models.queue_correction.tails import corrected_latency
 from pipelines.base.identity import content_hash
 from pipelines.network.queueing import (
     ESTIMATES,
@@ -50,6 +51,7 @@ from pipelines.network.queueing import (
     rtt_quantile_s,
     stream_waits,
 )
+from pipelines.network.queueing.latency import QUANTILES as LEARNED_QUANTILES
 from pipelines.network.runs import FAT_TREE, TWO_TIER, NetworkRun, RunGroup, model_of, runs_of
 from pipelines.network.simulation import (
     Scenario,
@@ -148,8 +150,8 @@ def scenario_of(run: NetworkRun) -> Scenario:
 
 def latencies(model: NetworkModel, correction: Correction) -> list[FlowLatency]:
     """By equation 5.1, by the estimate for trees, corrected."""
-    waits = [*(stream_waits(model, name) for name in ESTIMATES), corrected_waits(model, correction)]
-    return [flow_latency(model, given) for given in waits]
+    theory = [flow_latency(model, stream_waits(model, name)) for name in ESTIMATES]
+    return [*theory, corrected_latency(model, correction, LEARNED_QUANTILES).latency]
 
 
 def line(*cells: object) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from models.queue_correction import PREDICTOR
-from models.queue_correction.correction import Correction, correct, shipped_correction
+from models.queue_correction.correction import Correction, shipped_correction
 from models.queue_correction.intervals import (
     LEAST_SEEN,
     Interval,
@@ -29,8 +29,8 @@ from models.queue_correction.intervals import (
     kind_of,
     write_intervals,
 )
-from models.queue_correction.tails import rtt_quantiles_s
-from pipelines.network.queueing import flow_latency
+from models.queue_correction.tails import corrected_latency
+from pipelines.network.queueing.latency import QUANTILES
 from pipelines.network.runs import NetworkRun, RunGroup, model_of, runs_of
 from pipelines.network.runs.tables import sum_packets
 from pipelines.network.simulation import make_scenario, simulate
@@ -68,9 +68,7 @@ def errors_of(run: NetworkRun, folder: Path, correction: Correction) -> tuple[Ru
     scenario = make_scenario(topology, traffic, schedule, routing=run.routing, options=run.options)
     flows = sum_packets(scenario, simulate(scenario, engine_folder=folder)).flows
     model = model_of(run)
-    corrected = correct(model, correction)
-    latency = flow_latency(model, corrected.waits)
-    p99_s = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)[1]
+    corrected = corrected_latency(model, correction, QUANTILES)
     truth = {
         name: flows.column(f"rtt_{name}_ns").to_numpy().astype(np.float64) / 1e9 for name in ("mean", "p99")
     }
@@ -80,8 +78,8 @@ def errors_of(run: NetworkRun, folder: Path, correction: Correction) -> tuple[Ru
     errors = RunErrors(
         kind=kind_of(model),
         utilisation=float(model.queues.utilisation.max()),
-        mean=error_of_flows(latency.rtt_s, truth["mean"]),
-        p99=error_of_flows(p99_s, truth["p99"]),
+        mean=error_of_flows(corrected.latency.rtt_s, truth["mean"]),
+        p99=error_of_flows(corrected.rtt_quantiles_s[1], truth["p99"]),
     )
     return errors, corrected.seen
 
