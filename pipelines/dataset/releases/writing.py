@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.base.folders import replacing_folder
@@ -36,6 +37,8 @@ from pipelines.schemas import SchemaError, fill_columns, read_arrow, table_path,
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
 COMPRESSION_LEVEL = 19
+DISTINCT_SHARE = 0.5
+"""Distinct values over rows from which a column of numbers has no dictionary."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _LARGEST_SHOWN = 5
@@ -296,14 +299,25 @@ def _replace(folder: Path, files: Sequence[_File]) -> None:
 
 
 def shard_bytes(table: pa.Table) -> bytes:
-    """Return one shard: one row group, zstd, dictionaries wherever values repeat."""
+    """Return one shard: one row group, zstd, dictionaries wherever values repeat.
+
+    Numbers that do not repeat have their bytes apart, exponents beside exponents: half of the size in tables
+    of measured times.
+    """
     sink = pa.BufferOutputStream()
+    apart = [
+        name
+        for name in table.column_names
+        if pa.types.is_floating(table.schema.field(name).type)
+        and pc.count_distinct(table.column(name)).as_py() > table.num_rows * DISTINCT_SHARE
+    ]
     pq.write_table(
         table,
         sink,
         compression="zstd",
         compression_level=COMPRESSION_LEVEL,
-        use_dictionary=True,
+        use_dictionary=[name for name in table.column_names if name not in apart],
+        column_encoding=dict.fromkeys(apart, "BYTE_STREAM_SPLIT"),
         write_statistics=True,
         row_group_size=max(1, table.num_rows),
         data_page_size=8 << 20,
