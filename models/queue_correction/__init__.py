@@ -69,7 +69,7 @@ NETWORK_LATENCY = Task(
         Column(name="seed", kind="long", example=1),
     ),
     reference=Reference(
-        release="releases/network-v1",
+        release="releases/network-v2",
         split="group",
         parts=("grid-16", "grid-128"),
         minimum_programs=100,

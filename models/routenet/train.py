@@ -23,8 +23,8 @@ from models.training import Loggers, Training, fit
 
 FLOW_LIMIT = 1500
 """Flows of a run that is trained on, at most: a run must not take longer than hundreds of others."""
-DRAWN = "sampled-"
-"""Beginning of the names of groups that are learned from: short runs of everything."""
+DRAWN = ("sampled-16", "sampled-54", "sampled-128", "sampled-two-tier")
+"""Groups that are learned from: short runs of everything on fat-trees and trees of two tiers."""
 Example = tuple[GraphTensors, Tensor, Tensor]
 """A graph, its flows of which a packet came (counted,), logarithms of their means in seconds (counted,)."""
 
@@ -37,7 +37,7 @@ def train(data: TrainingInput) -> Trained:
     examples: list[Example] = []
     names: list[str] = []
     for folder in data.data_dirs:
-        groups = [name for name in groups_of(folder / "tables") if name.startswith(DRAWN)]
+        groups = [name for name in groups_of(folder / "tables") if name in DRAWN]
         if groups:
             examples += training_examples(read_runs(folder / "tables", groups))
         names += groups

@@ -430,7 +430,7 @@ def test_an_older_release_rejects_a_key_that_is_absent(
 @pytest.mark.parametrize(
     "name",
     [
-        "network-v1",
+        "network-v2",
         *(pytest.param(name, marks=pytest.mark.slow) for name in SLOWLY_IMPORTED),
     ],
 )

@@ -1,6 +1,6 @@
 """Latency by theory, by chapter 5's regression trees and by the correction, beside packet-level simulation.
 
-    python -m tests.benchmarks.network_corrections --tables releases/network-v1/tables
+    python -m tests.benchmarks.network_corrections --tables releases/network-v2/tables
 
 Errors are mean absolute percentage errors over flows of the mean round trip, of a run of the grid of table
 5.3, and then the mean over runs. `5.1` is equation 5.1; `trees` the estimate for trees of queues; `random

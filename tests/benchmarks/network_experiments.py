@@ -384,7 +384,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="of what was simulated")
     parser.add_argument("--seconds", type=float, default=2.0, help="simulated, of 128 hosts to all")
     parser.add_argument(
-        "--tables", type=Path, default=Path("releases/network-v1/tables"), help="of reduction"
+        "--tables", type=Path, default=Path("releases/network-v2/tables"), help="of reduction"
     )
     chosen = parser.parse_args()
     print_machine()

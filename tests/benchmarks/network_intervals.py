@@ -1,11 +1,12 @@
 """Intervals of network estimates: made of runs that nothing was learned from, and measured on others.
 
-    python -m tests.benchmarks.network_intervals [--samples 240] [--seconds 10] [--write] [--record]
+    python -m tests.benchmarks.network_intervals [--samples 360] [--seconds 10] [--write] [--record]
 
-Runs of the project's simulator: half on fat-trees of 16 hosts, half on networks of the drawn families; all
-patterns and arrivals, packets of one and of several sizes, the busiest link at 10 to 95 %. Every second run
-makes the intervals, the others measure them: the share of runs in which 9 of 10 flows are within. `--write`
-makes the file that comes with the project, of all runs.
+Runs of the project's simulator: a third on networks of the drawn families and a third on fat-trees of 16
+hosts, with all patterns and arrivals, packets of one and of several sizes, the busiest link at 10 to 95 %; a
+third on fat-trees at high loads with packets of one size, Poisson and in batches, which have few runs among
+the others. Every second run makes the intervals, the others measure them: the share of runs in which 9 of 10
+flows are within. `--write` makes the file that comes with the project, of all runs.
 """
 
 from __future__ import annotations
@@ -54,6 +55,14 @@ DRAWN = RunGroup(
 GROUPS = (
     replace(DRAWN, sample_seed=71),
     replace(DRAWN, network="fat_tree", sample_seed=72, loads=(0.1, 0.75)),
+    replace(
+        DRAWN,
+        network="fat_tree",
+        sample_seed=73,
+        loads=(0.35, 0.8),
+        arrivals=("poisson", "ge"),
+        sizes=("fixed",),
+    ),
 )
 
 
@@ -87,7 +96,7 @@ def errors_of(run: NetworkRun, folder: Path, correction: Correction) -> tuple[Ru
 def measured(samples: int, seconds: float, folder: Path) -> Iterator[tuple[RunErrors, float]]:
     correction = shipped_correction()
     for group in GROUPS:
-        timed = replace(group, samples=samples // 2, duration_s=seconds, warm_up_s=seconds / 10)
+        timed = replace(group, samples=samples // len(GROUPS), duration_s=seconds, warm_up_s=seconds / 10)
         for run in runs_of(timed):
             yield errors_of(run, folder, correction)
 
@@ -104,7 +113,7 @@ def held(intervals: dict[str, Interval], runs: list[RunErrors]) -> dict[str, tup
 
 def main() -> None:
     parser = options_parser(__doc__)
-    parser.add_argument("--samples", type=int, default=240)
+    parser.add_argument("--samples", type=int, default=360)
     parser.add_argument("--seconds", type=float, default=10.0, help="simulated, of each run")
     parser.add_argument("--folder", type=Path, default=Path("data/benchmarks/network-intervals"))
     parser.add_argument("--write", action="store_true", help=f"write {PREDICTOR.shipped_folder.name}")

@@ -1,6 +1,6 @@
 """RouteNet beside queueing theory and its correction, on networks larger than it was trained on.
 
-    python -m tests.benchmarks.routenet --tables releases/network-v1/tables [--predictor FILE]
+    python -m tests.benchmarks.routenet --tables releases/network-v2/tables [--predictor FILE]
 
 Trains on drawn runs of 16 and 54 hosts and of trees of two tiers, answers for the grid of chapter 5's
 experiments, whose seeds, routes and sizes it has not seen. With --predictor FILE it reads a trained one that

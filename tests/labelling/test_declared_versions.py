@@ -25,7 +25,7 @@ def tools_of(release: str) -> Mapping[str, str]:
     return json.loads((RELEASES / release / "manifest.json").read_text())["toolset"]["tools"]
 
 
-@pytest.mark.parametrize("release", ["v1", "network-v1", "network-long-v1"])
+@pytest.mark.parametrize("release", ["v1", "network-long-v1"])
 def test_versions_of_engines_are_those_of_the_releases(release: str) -> None:
     tools = tools_of(release)
     assert hls.tool_version() == tools["simfoundry-hls"]
