@@ -92,7 +92,7 @@ class SimulatedRun:
 
 
 def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[SimulatedRun]:
-    """Yield the runs that are ok, UDP and not of traces, group after group in order of their names.
+    """Yield the runs that are ok and not of traces, group after group in order of their names.
 
     Args:   tables: folder with a folder of Parquet files a table. groups: files to read; None for all.
     Raises: PredictorError: a file is missing.
@@ -100,7 +100,7 @@ def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[Sim
     for name in groups or groups_of(tables):
         rows, flows, hops = (_read(tables, table, name) for table in _TABLES)
         for row in table_spec("network_runs").from_arrow(rows):
-            if row.status == OK and row.protocol == "udp" and row.load is not None:
+            if row.status == OK and row.load is not None:
                 yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
 
 
@@ -125,7 +125,7 @@ def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
     for name in groups:
         rows, flows = (_read(tables, table, name) for table in _TABLES[:2])
         for row in table_spec("network_runs").from_arrow(rows):
-            if row.status == OK and row.protocol == "udp" and row.load is not None:
+            if row.status == OK and row.load is not None:
                 model = model_of(run_of(json.loads(row.configuration)))
                 column = "rtt_mean_ns" if model.acks is not None else "delay_mean_ns"
                 means = _numbers(_of_run(flows, row.run_id), column) / _NS

@@ -31,8 +31,10 @@ from pipelines.network.request import (
     DEFAULT_PACKETS,
     ESTIMATES,
     MAXIMUM_ENTROPY,
+    NO_TCP,
     NS3,
     POISSON,
+    TCP,
     NetworkRequest,
     simulated_by,
 )
@@ -315,6 +317,8 @@ def _simulated(
 
     if engine_folder is None:
         raise NetworkError("a simulation needs a folder of compiled programs")
+    if model.traffic.protocol == TCP and simulated_by(request) != NS3:
+        raise NetworkError(NO_TCP)
     began, warm_up_s = stopwatch(), 0.0
     if schedule is None:
         packets = request.packets or DEFAULT_PACKETS

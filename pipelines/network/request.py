@@ -30,6 +30,7 @@ PROTOCOLS = (UDP, TCP)
 DEFAULT_LOAD, DEFAULT_DENSITY, BURSTY_SCV = 0.5, 1.0, 4.0
 """Traffic without a trace; squared coefficient of variation of arrivals other than Poisson's."""
 PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv", "packet_bytes")
+NO_TCP = f"the project's simulator has no TCP; accepted: estimate {NS3}"
 CAPACITY_LIMIT, SEED_LIMIT = 1 << 20, 1 << 20
 LOAD_LIMIT, SCV_LIMIT = 4.0, 1000.0
 
@@ -58,7 +59,8 @@ class NetworkRequest(OneNetwork):
         "CSV or Parquet file of packets: time_s, source, destination, bytes.", None
     )
     traffic: Path | str | None = asked(
-        "CSV or Parquet file of flows: source, destination, rate_per_s, and variation, packet_bytes if any.",
+        "CSV or Parquet file of flows: source, destination, rate_per_s, and variation, packet_bytes, "
+        "protocol if any.",
         None,
     )
     pattern: str | None = asked("Which hosts send to which.", None, choices=PATTERNS, unset=ALL_TO_ALL)
@@ -125,7 +127,7 @@ class NetworkRequest(OneNetwork):
         if self.protocol == TCP and not self.acknowledged:
             raise NetworkError("protocol tcp acknowledges every packet; accepted: udp with --unacknowledged")
         if self.protocol == TCP and self.estimate == SIMULATE:
-            raise NetworkError(f"the project's simulator has no TCP; accepted: estimate {NS3}")
+            raise NetworkError(NO_TCP)
 
 
 def simulated_by(request: NetworkRequest) -> str | None:

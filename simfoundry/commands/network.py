@@ -83,7 +83,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "offered_utilisation": round(answer.offered_utilisation, 4),
         "lost_share": None if answer.lost_share is None else _shares(answer.lost_share),
         "within": _within(answer),
-        "note": _note(answer, question.protocol),
+        "note": _note(answer, answer.model.traffic.protocol),
         "busiest_queues": [
             {
                 "kind": queue.kind,

@@ -299,6 +299,31 @@ def test_hosts_of_a_network_file_go_by_their_ids(tmp_path: Path, ending: str) ->
     assert columns["source_id"] == ["web", "2", "db"]
 
 
+def test_a_traffic_matrix_says_its_protocol(tmp_path: Path) -> None:
+    head = "source,destination,rate_per_s,protocol"
+    tcp = _write_matrix(tmp_path / "tcp.csv", "0,5,4000,TCP\n1,5,10,tcp\n", head)
+    asked = ("--pods", "4", "--json", "--traffic")
+    answer = json.loads(_invoke(*asked, str(tcp)).output)
+    plain = _write_matrix(tmp_path / "plain.csv", "0,5,4000\n1,5,10\n")
+    assert answer == json.loads(_invoke(*asked, str(plain), "--protocol", "tcp").output)
+    assert answer["rtt_mean_ns"] != json.loads(_invoke(*asked, str(plain)).output)["rtt_mean_ns"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            "0,5,1,tcp\n1,5,1,udp\n",
+            "a flow's protocol is udp in row 2, tcp before; accepted: one for all flows",
+        ),
+        ("0,5,1,tcp\n1,5,1,quic\n", "a flow's protocol is 'quic' in row 2; accepted: udp, tcp"),
+    ],
+)
+def test_a_traffic_matrix_rejects_other_protocols(tmp_path: Path, rows: str, words: str) -> None:
+    file = _write_matrix(tmp_path / "m.csv", rows, "source,destination,rate_per_s,protocol")
+    assert _invoke("--pods", "4", "--traffic", str(file)).stderr == f"simfoundry: {words} ({file})\n"
+
+
 def test_an_unknown_host_is_refused_with_its_row(tmp_path: Path) -> None:
     network, file = tmp_path / "star.json", _write_matrix(tmp_path / "m.csv", "web,db,1\nweb,api,1\n")
     network.write_text(json.dumps(STAR))

@@ -31,6 +31,7 @@ class Form:
     Attributes:
         what: the file is; row: what a row of it is.
         required: columns that are there. optional: others, with the value of a file without them.
+        choices: optional columns of texts, with the accepted ones; read as their places among these.
         numbers: columns of numbers; the others are whole numbers of 32 bits, or ids of hosts in HOSTS.
     """
 
@@ -39,6 +40,7 @@ class Form:
     required: Sequence[str]
     optional: Mapping[str, float] = field(default_factory=dict[str, float])
     numbers: Sequence[str] = ()
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     most_rows: int
 
     def kind(self, name: str) -> Any:
@@ -76,7 +78,7 @@ def read_columns(
     if path.suffix == ".csv":
         names, batches = _csv(file, form)
     else:
-        names, batches = _parquet(file, form, texts=HOSTS if host_ids else ())
+        names, batches = _parquet(file, form, texts=(*(HOSTS if host_ids else ()), *form.choices))
     ids = pa.array(host_ids, pa.string())
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     count = 0
@@ -85,6 +87,8 @@ def read_columns(
             values = batch.column(name)
             if host_ids and name in HOSTS:
                 values = _host_numbers(values, ids)
+            if name in form.choices:
+                values = _places(values, name, count, form)
             parts[name].append(_numbers(values, name, count, form, host_ids))
         count += batch.num_rows
         if count > form.most_rows:
@@ -156,6 +160,19 @@ def _known(names: list[str], form: Form) -> list[str]:
 
 def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _places(values: Any, name: str, rows_before: int, form: Form) -> Any:
+    """Return the places of texts among the accepted ones."""
+    texts = pc.utf8_lower(pc.utf8_trim_whitespace(pc.cast(values, pa.string())))
+    places = pc.index_in(texts, value_set=pa.array(form.choices[name]))
+    if places.null_count:
+        row = pc.index(pc.is_null(places), True).as_py()
+        raise NetworkError(
+            f"a {form.row}'s {name} is {repr(values[row].as_py())[:60]} in row {rows_before + row + 1}; "
+            f"accepted: {', '.join(form.choices[name])}"
+        )
+    return places
 
 
 def _host_numbers(values: Any, ids: Any) -> Any:

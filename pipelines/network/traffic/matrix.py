@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.files import open_regular
 from pipelines.network.errors import NetworkError
-from pipelines.network.request import GENERALISED_EXPONENTIAL, SCV_LIMIT, UDP
+from pipelines.network.request import GENERALISED_EXPONENTIAL, PROTOCOLS, SCV_LIMIT, UDP
 from pipelines.network.topology import Topology
 from pipelines.network.traffic.columns import ENDINGS, Form, naming_file, read_columns
 from pipelines.network.traffic.patterns import (
@@ -26,8 +26,9 @@ FORM = Form(
     what="traffic matrix",
     row="flow",
     required=("source", "destination", "rate_per_s"),
-    optional={"variation": 1.0, "packet_bytes": 500},
+    optional={"variation": 1.0, "packet_bytes": 500, "protocol": -1},
     numbers=("rate_per_s", "variation"),
+    choices={"protocol": PROTOCOLS},
     most_rows=FLOW_LIMIT,
 )
 
@@ -36,9 +37,11 @@ def read_matrix(path: Path, topology: Topology, *, protocol: str = UDP) -> Traff
     """Read the flows of a CSV or Parquet file.
 
     Columns are source and destination (ids of hosts in the network file, or numbers), rate_per_s (packets),
-    variation (squared coefficient of variation of times between packets, 1 for Poisson arrivals) and
-    packet_bytes (without headers, of all packets of a flow). Two rows may have the same hosts. Rows count
-    from 1, after the header.
+    variation (squared coefficient of variation of times between packets, 1 for Poisson arrivals),
+    packet_bytes (without headers, of all packets of a flow) and protocol (one for all flows). Two rows may
+    have the same hosts. Rows count from 1, after the header.
+
+    Args:   protocol: of a file without that column.
 
     Raises: NetworkError: the file cannot be read or a flow is invalid; the message names file and row.
     """
@@ -72,9 +75,19 @@ def read_matrix(path: Path, topology: Topology, *, protocol: str = UDP) -> Traff
             destinations=flows["destination"],
             rates_per_s=flows["rate_per_s"],
             arrivals=_mean_arrivals(flows["rate_per_s"], flows["variation"]),
-            protocol=protocol,
+            protocol=_one_protocol(flows["protocol"], protocol),
             own=OwnArrivals(payload_bytes=flows["packet_bytes"], scvs=flows["variation"]),
         )
+
+
+def _one_protocol(places: NDArray[np.int32], default: str) -> str:
+    """Return the protocol of all flows: the simulators have one per network."""
+    for row in np.flatnonzero(places != places[0])[:1].tolist():
+        one, other = (PROTOCOLS[int(place)] for place in (places[0], places[row]))
+        raise NetworkError(
+            f"a flow's protocol is {other} in row {row + 1}, {one} before; accepted: one for all flows"
+        )
+    return default if places[0] < 0 else PROTOCOLS[int(places[0])]
 
 
 def _mean_arrivals(rates_per_s: NDArray[np.float64], scvs: NDArray[np.float64]) -> Arrivals:
