@@ -3,7 +3,8 @@
 A queue is seen as one that batches of geometric size enter at Poisson times, with one time of sending
 (GE/D/1/N, `full_queue` of pipelines/network/kernels.c, exact). Its variation of arrivals is the one with
 which a queue of 128 packets has the corrected mean wait: the variation of the flows counts packets of a
-batch that the queue before has already sent one by one. From it follow the share of packets lost and the
+batch that the queue before has already sent one by one. Where packets wait less than Poisson arrivals would,
+the queue is one of less utilisation. From it follow the share of packets lost and the
 mean wait at the capacity that was asked for. Lost packets load no later queue; TCP sends them again.
 
 TCP sends a lost packet again after a round trip, once later packets of its flow are acknowledged. Of 2,603
@@ -28,9 +29,9 @@ LEARNED_CAPACITY = 128
 """Packets that queues of the training runs hold."""
 CAPACITY_LIMIT = 1024
 """Packets from which a queue is seen as one without end, which loses what it cannot send."""
-RARE = 1e-9
+RARE, _LEAST_SPREAD = 1e-9, 1e-3
 TIMER_S, TIMER_SHARE = 1.0, 13 / 2603
-_SCV_LIMIT, _BISECTIONS, _PASSES, _CLOSE = 1000.0, 20, 12, 1e-4
+_FULL, _SCV_TIMES, _BISECTIONS, _PASSES, _CLOSE = 0.99, 4.0, 20, 12, 1e-4
 _LEAST_UTILISATION, _SAFE = 1e-3, 25.0
 """Of queues below, and of those whose capacity is so many times their mean length, no packet is lost: the
 length falls off exponentially, by e per mean."""
@@ -43,11 +44,29 @@ class Losses:
 
     Attributes:
         lost: share of the packets of every flow, on the way of the data. (flows,)
-        factor: on waits, for the capacity and for what was lost before. (queues,)
+        by_queue: share of the packets that come to every queue. (queues,)
+        factor, spread: factors on mean waits and on the squared coefficients of variation of waits, for the
+            capacity and for what was lost before. (queues,)
     """
 
     lost: Vector
+    by_queue: Vector
     factor: Vector
+    spread: Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FullQueues:
+    """Queues with batches: share lost, mean wait and mean squared wait in times of sending. (queues,) each"""
+
+    lost: Vector
+    waits: Vector
+    squares: Vector
+
+    @property
+    def spreads(self) -> Vector:
+        """Squared coefficients of variation of waits."""
+        return np.maximum(self.squares / np.maximum(self.waits, 1e-300) ** 2 - 1.0, _LEAST_SPREAD)
 
 
 def estimate_losses(model: NetworkModel, latency: FlowLatency, capacity: int | None) -> Losses:
@@ -58,49 +77,73 @@ def estimate_losses(model: NetworkModel, latency: FlowLatency, capacity: int | N
     queues = model.queues
     service_s = queues.utilisation / np.maximum(queues.rate_per_s, 1e-300)
     waits = latency.queue_wait_s / np.maximum(service_s, 1e-300)
-    least = min(LEARNED_CAPACITY, capacity or LEARNED_CAPACITY)
-    is_short = least < _SAFE * (waits + 1.0)
+    least = min(LEARNED_CAPACITY, LEARNED_CAPACITY if capacity is None else capacity)
+    is_short = (least < _SAFE * (waits + 1.0)) | (queues.utilisation >= 1.0)
     chosen = np.flatnonzero((queues.utilisation >= _LEAST_UTILISATION) & is_short)
-    lost, factor = np.zeros(len(waits)), np.ones(len(waits))
-    kept = np.ones(len(model.data.routes))
+    count, flows = len(waits), len(model.data.routes)
+    losses = Losses(
+        lost=np.zeros(flows), by_queue=np.zeros(count), factor=np.ones(count), spread=np.ones(count)
+    )
     if not len(chosen):
-        return Losses(lost=1.0 - kept, factor=factor)
+        return losses
     offered = queues.utilisation[chosen]
-    scvs = np.empty(len(chosen))
-    scratch = _scratch(LEARNED_CAPACITY)
-    limits = (LEARNED_CAPACITY, _SCV_LIMIT, _BISECTIONS, scratch)
-    kernels(KERNELS).scvs_of_waits(len(chosen), offered, waits[chosen], *limits, scvs)
-    _, learned = full_queues(offered, scvs, LEARNED_CAPACITY)
-    loads = offered
+    most = _SCV_TIMES * max(1.0, float(model.data.scvs.max()))
+    alike, scvs = _queues_of_waits(offered, waits[chosen], most)
+    longest = np.inf if capacity is None else capacity / np.maximum(waits[chosen], 1e-300)
+    learned = full_queues(alike, scvs, LEARNED_CAPACITY)
+    lost, loads, kept = losses.by_queue, alike, np.ones(flows)
     for _ in range(_PASSES):
-        own, own_waits = full_queues(loads, scvs, capacity)
-        factor[chosen] = own_waits / np.maximum(learned, 1e-300)
-        is_same = np.max(np.abs(own - lost[chosen])) < _CLOSE
-        lost[chosen] = np.where(own < RARE, 0.0, own)
+        own = full_queues(loads, scvs, capacity)
+        is_same = np.max(np.abs(own.lost - lost[chosen])) < _CLOSE
+        lost[chosen] = np.where(own.lost < RARE, 0.0, own.lost)
+        losses.factor[chosen] = np.minimum(own.waits / np.maximum(learned.waits, 1e-300), longest)
+        losses.spread[chosen] = own.spreads / learned.spreads
         kept, all_loads = _passed(model, lost)
         if model.traffic.protocol == TCP or is_same:
             break
-        loads = np.maximum(all_loads[chosen], _LEAST_UTILISATION)
-    return Losses(lost=1.0 - kept, factor=factor)
+        loads = np.maximum(alike * all_loads[chosen] / offered, _LEAST_UTILISATION * 1e-6)
+    return replace(losses, lost=1.0 - kept)
 
 
-def full_queues(utilisations: Vector, scvs: Vector, capacity: int | None) -> tuple[Vector, Vector]:
-    """Return the share lost and the mean wait in times of sending of queues with batches. (queues,) each
+def _queues_of_waits(offered: Vector, waits: Vector, most: float) -> tuple[Vector, Vector]:
+    """Return utilisations and variations of arrivals with which queues of LEARNED_CAPACITY have these waits.
 
-    Args: capacity: packets that wait at most; None, or above CAPACITY_LIMIT: no loss below utilisation 1.
+    Args: most: variation of arrivals.
     """
-    if capacity is None or capacity > CAPACITY_LIMIT:
-        free = np.maximum(1.0 - utilisations, 1e-9)
-        waits = (utilisations + scvs - 1.0) / (2.0 * free)
-        most = np.inf if capacity is None else float(capacity)
-        return np.maximum(0.0, 1.0 - 1.0 / utilisations), np.minimum(waits, most)
-    lost, waits = np.empty(len(scvs)), np.empty(len(scvs))
-    kernels(KERNELS).full_queues(len(scvs), utilisations, scvs, capacity, _scratch(capacity), lost, waits)
-    return lost, waits
+    alike, scvs = offered.copy(), np.empty(len(offered))
+    limits = (LEARNED_CAPACITY, most, _BISECTIONS, _scratch(LEARNED_CAPACITY))
+    kernels(KERNELS).queues_of_waits(len(offered), waits, *limits, alike, scvs)
+    is_full = (offered >= _FULL) & (waits > LEARNED_CAPACITY / 4)  # waits say little there
+    return np.where(is_full, offered, alike), np.where(is_full, most / _SCV_TIMES, scvs)
+
+
+def full_queues(utilisations: Vector, scvs: Vector, capacity: int | None) -> FullQueues:
+    """Return what queues lose, and the waits of what they accept.
+
+    Args: capacity: packets that wait at most; None, or above CAPACITY_LIMIT: no loss below utilisation 1, and
+          the variation of waits of a queue of LEARNED_CAPACITY packets.
+    """
+    size = len(scvs)
+    found = FullQueues(lost=np.empty(size), waits=np.empty(size), squares=np.empty(size))
+    is_long = capacity is None or capacity > CAPACITY_LIMIT
+    limit = LEARNED_CAPACITY if capacity is None or is_long else capacity
+    kernels(KERNELS).full_queues(
+        size, utilisations, scvs, limit, _scratch(limit), found.lost, found.waits, found.squares
+    )
+    if not is_long:
+        return found
+    free = np.maximum(1.0 - utilisations, 1e-9)
+    waits = (utilisations + scvs - 1.0) / (2.0 * free)
+    waits = np.minimum(waits, np.inf if capacity is None else float(capacity))
+    return FullQueues(
+        lost=np.maximum(0.0, 1.0 - 1.0 / utilisations),
+        waits=waits,
+        squares=(found.spreads + 1.0) * waits**2,
+    )
 
 
 def _scratch(capacity: int) -> Vector:
-    return np.empty(4 * (capacity + 2))
+    return np.empty(5 * (capacity + 2))
 
 
 def _passed(model: NetworkModel, lost: Vector) -> tuple[Vector, Vector]:
@@ -126,11 +169,14 @@ def _thin(model: NetworkModel, streams: Streams, lost: Vector, kept: Vector, loa
 
 
 def waits_with_losses(model: NetworkModel, waits: StreamWaits, losses: Losses) -> StreamWaits:
-    """Return corrected waits times the factors of their queues."""
-    factor = losses.factor[model.queues.pairs.queue]
+    """Return corrected waits and their variations times the factors of their queues."""
+    of = model.queues.pairs.queue
+    factor, spread = losses.factor[of], losses.spread[of]
 
     def scaled(learned: Learned) -> Learned:
-        return replace(learned, factor=learned.factor * factor, shift_s=learned.shift_s * factor)
+        return Learned(
+            factor=learned.factor * factor, shift_s=learned.shift_s * factor, spread=learned.spread * spread
+        )
 
     return replace(waits, data=scaled(waits.data), acks=scaled(waits.acks))
 

@@ -75,6 +75,9 @@ the law is exact."""
 NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
+CHANGED = 0.1
+"""Change of a flow's waits by losses from which the gamma law with their variance stands in for what was
+learned of queues that lose little."""
 OFTEN_FULL = 0.08
 """Mean wait over that of a full queue from which queues are often full: some exp(-1 / 0.08) of the time."""
 _MARKS = (0.25, 0.5, 0.75, 0.9)
@@ -161,18 +164,40 @@ def _longest_waits_s(model: NetworkModel, waits: StreamWaits, latency: FlowLaten
     Waits at the others are in proportion where they are most of all, else independent of it. (flows,)
     None where no queue is ever full.
     """
-    queues = model.queues
     if model.capacity is None:
         return None
-    full_s = model.capacity * queues.utilisation / np.maximum(queues.rate_per_s, 1e-300)
+    full_s = _full_s(model, model.capacity)
     if not np.any(latency.queue_wait_s > OFTEN_FULL * full_s):
         return None
+    longest_s, others = _longest_queue(model, waits, full_s)
+    return longest_s * (1.0 + others**2 / np.maximum(1.0 - others, 1e-300))
+
+
+def _most_waits_s(
+    model: NetworkModel, waits: StreamWaits, latency: FlowLatency, probabilities: Sequence[float]
+) -> Vector:
+    """Return quantiles, (probabilities, flows), where the queue in which packets wait longest is full."""
+    longest_s, others = _longest_queue(model, waits, _full_s(model, model.capacity or 0))
+    mean_s = others * (latency.wait_s + latency.ack_wait_s)
+    deviation_s = np.sqrt(latency.variance_s2 * (1.0 - (1.0 - others) ** 2))
+    scores = [NormalDist().inv_cdf(probability) for probability in probabilities]
+    return np.stack([longest_s + mean_s + max(0.0, score) * deviation_s for score in scores])
+
+
+def _full_s(model: NetworkModel, capacity: int) -> Vector:
+    """Return how long a packet waits in every queue that is full. (queues,)"""
+    return capacity * model.queues.utilisation / np.maximum(model.queues.rate_per_s, 1e-300)
+
+
+def _longest_queue(model: NetworkModel, waits: StreamWaits, full_s: Vector) -> tuple[Vector, Vector]:
+    """Return what packets wait in the queue where they wait longest, when it is full, and the share of waits
+    in others. (flows,) each"""
     ways = [model.data] if model.acks is None else [model.data, model.acks]
     waited_s = np.concatenate([hop_waits_s(model, way, waits) for way in ways], axis=1)
     routes = np.concatenate([way.routes for way in ways], axis=1)
     longest = np.arange(len(routes)), np.argmax(waited_s, axis=1)
     others = 1.0 - waited_s[longest] / np.maximum(waited_s.sum(axis=1), 1e-300)
-    return full_s[routes[longest]] * (1.0 + others**2 / np.maximum(1.0 - others, 1e-300))
+    return full_s[routes[longest]], others
 
 
 def _of_accepted(law: FlowLaw, probability: float, chosen: slice, longest_s: Vector | None) -> float | Vector:
@@ -213,11 +238,20 @@ def corrected_latency(
     corrected = correct(learned, correction)
     waits, latency = corrected.waits, flow_latency(learned, corrected.waits)
     losses = estimate_losses(learned, latency, model.capacity)
+    changed = None
     if np.any(losses.factor != 1.0):
         waits = waits_with_losses(learned, waits, losses)
-        latency = flow_latency(learned, waits)
+        before_s, latency = latency.wait_s + latency.ack_wait_s, flow_latency(learned, waits)
+        now_s = latency.wait_s + latency.ack_wait_s
+        changed = np.clip(np.abs(now_s / np.maximum(before_s, 1e-300) - 1.0) / CHANGED, 0.0, 1.0)
     asked = replace(learned, capacity=model.capacity)
     quantiles_s = rtt_quantiles_s(asked, waits, latency, correction.tails, probabilities)
+    if changed is not None:
+        gamma_s = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in probabilities])
+        if model.capacity is not None:
+            most_s = _most_waits_s(asked, waits, latency, probabilities)
+            gamma_s = np.minimum(gamma_s, latency.base_s + most_s)
+        quantiles_s = (1.0 - changed) * quantiles_s + changed * gamma_s
     return CorrectedLatency(
         latency=latency_with_timers(model, latency, losses),
         rtt_quantiles_s=quantiles_s + timer_quantiles_s(model, losses, probabilities),

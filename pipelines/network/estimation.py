@@ -52,7 +52,7 @@ from pipelines.network.traffic import (
     traffic_of,
     traffic_of_trace,
 )
-from pipelines.network.traffic.patterns import EMPIRICAL
+from pipelines.network.traffic.patterns import EMPIRICAL, PAYLOAD_LIMIT_BYTES
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S
 
 QUANTILE_NAMES = tuple(f"rtt_p{round(100 * probability)}_ns" for probability in ANSWERED_QUANTILES)
@@ -101,10 +101,12 @@ class Simulated:
     seconds: float
 
     def flow_columns(self) -> dict[str, NDArray[Any]]:
-        """Return times of flows as arrays, NaN of a flow of which no packet arrived."""
+        """Return times and losses of flows as arrays, times NaN of a flow of which no packet arrived."""
         names = ("delay_mean_ns", "rtt_mean_ns", *QUANTILE_NAMES)
-        columns = {name: self.sums.flows.column(name) for name in names}
-        return {name: column.to_numpy().astype(np.float64) for name, column in columns.items()}
+        columns = {name: self.sums.flows.column(name) for name in (*names, "packet_count", "drop_count")}
+        values = {name: column.to_numpy().astype(np.float64) for name, column in columns.items()}
+        dropped, counted = values.pop("drop_count"), values.pop("packet_count")
+        return values | {"lost_share": dropped / np.maximum(counted, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +215,13 @@ class NetworkLatency:
 
     @property
     def _waiting_packets(self) -> Vector:
-        """Mean packets that wait in every queue: rate times mean wait, equation 5.2. (queues,)"""
-        return self.model.queues.rate_per_s * self.latency.queue_wait_s
+        """Mean packets that wait in every queue: rate times mean wait, equation 5.2. (queues,)
+
+        Of a queue that is offered more than it sends, the packets that it accepts.
+        """
+        queues, capacity = self.model.queues, self.model.capacity
+        accepted = queues.rate_per_s / np.maximum(1.0, queues.utilisation)
+        return np.minimum(accepted * self.latency.queue_wait_s, np.inf if capacity is None else capacity)
 
     def tiers(self) -> list[TierLoad]:
         """Return load and lengths of the queues of every kind, those without traffic included."""
@@ -380,6 +387,7 @@ def sizes_of(text: str) -> PacketSizes:
         values, shares = zip(*((int(value), float(share)) for value, share in pairs), strict=True)
     except ValueError as error:
         raise NetworkError(
-            f"packet bytes {text!r:.60}; accepted: a number, or numbers with shares, as 64:0.6,1500:0.4"
+            f"packet bytes {text!r:.60}; accepted: 1 to {PAYLOAD_LIMIT_BYTES}, or several with shares, as "
+            "64:0.6,1500:0.4"
         ) from error
     return PacketSizes(kind=EMPIRICAL, values_bytes=values, shares=shares)

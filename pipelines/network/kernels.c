@@ -287,15 +287,16 @@ static void batch_law(double mean, double success, int64_t last, double *law) {
 
 #define STEPS 8
 
-/* Share of packets lost and mean wait of the others, in times of sending, of a queue of limited size that
-   batches of geometric size enter at Poisson times. scratch: 4 (capacity + 2).
+/* Share of packets lost of a queue of limited size that batches of geometric size enter at Poisson times; mean
+   wait of the others in times of sending, and mean squared wait where it is asked for. scratch: 5 (capacity + 2).
 
    The chain is that of the packets that each departure leaves. It goes down by one at most, so the flow over a
    level upwards is that of one state downwards: sums of positive terms. */
-static void full_queue(double used, double scv, int64_t capacity, double *scratch, double *lost, double *wait) {
-    int64_t most = capacity + 1; /* with the one that is sent */
+static void full_queue(double used, double scv, int64_t capacity, double *scratch, double *lost, double *wait,
+                       double *square) {
+    int64_t most = capacity + 1, size = capacity + 2; /* with the one that is sent */
     double success = 2.0 / (scv + 1.0), batches = used * success;
-    double *law = scratch, *tail = law + capacity + 2, *left = tail + capacity + 2, *start = left + capacity + 2;
+    double *law = scratch, *tail = law + size, *left = tail + size, *start = left + size, *here = start + size;
     batch_law(batches, success, most, law);
     double below = 0.0;
     for (int64_t count = 0; count <= most; count++) {
@@ -323,43 +324,60 @@ static void full_queue(double used, double scv, int64_t capacity, double *scratc
     for (int64_t count = 1; count < most; count++, batch *= 1.0 - success)
         start[count] = batch + (count <= capacity ? left[count] : 0.0);
     start[most] = batch / success;
-    double present = 0.0;
-    for (int64_t step = 0; step < STEPS; step++) { /* mean packets while one is sent, by midpoints */
-        batch_law(batches * (step + 0.5) / STEPS, success, most, law);
-        double arrived = 0.0, under = 0.0;
+    double present = 0.0, squares = 0.0, accepted = 0.0;
+    for (int64_t step = 0; step < STEPS; step++) { /* while one is sent, by midpoints */
+        double sent = (step + 0.5) / STEPS, arrived = 0.0, under = 0.0;
+        batch_law(batches * sent, success, most, law);
         for (int64_t room = 0; room < most; room++) { /* arrived: mean of the arrivals that find room */
             present += start[most - room] * (most - room + arrived) / STEPS;
             under += law[room];
             arrived += larger(0.0, 1.0 - under);
         }
+        if (square == NULL) continue;
+        double places = 0.0; /* batches that put a packet at a place, the first being the one that is sent */
+        for (int64_t place = 2; place <= most; place++) {
+            here[place - 1] = 0.0;
+            for (int64_t count = 1; count < place; count++) here[place - 1] += start[count] * law[place - 1 - count];
+            places = (1.0 - success) * places + here[place - 1];
+            accepted += places / STEPS;
+            squares += places * (place - 1 - sent) * (place - 1 - sent) / STEPS;
+        }
     }
     *wait = larger(0.0, present - 1.0);
+    if (square == NULL) return;
+    double ahead = left[0] / batches; /* of batches that come to an empty queue */
+    for (int64_t place = 1; place <= most; place++, ahead *= 1.0 - success) {
+        accepted += ahead;
+        squares += ahead * (place - 1) * (place - 1);
+    }
+    *square = squares / accepted;
 }
 
-/* `full_queue` of many queues. lost, waits: (queues,) */
+/* `full_queue` of many queues. lost, waits, squares: (queues,) */
 void full_queues(int64_t queue_count, const double *utilisations, const double *scvs, int64_t capacity,
-                 double *scratch, double *lost, double *waits) {
+                 double *scratch, double *lost, double *waits, double *squares) {
     for (int64_t queue = 0; queue < queue_count; queue++)
-        full_queue(utilisations[queue], scvs[queue], capacity, scratch, lost + queue, waits + queue);
+        full_queue(utilisations[queue], scvs[queue], capacity, scratch, lost + queue, waits + queue, squares + queue);
 }
 
-/* Variation of arrivals with which queues of this capacity have these waits; the nearest of 1 to most. (queues,) */
-void scvs_of_waits(int64_t queue_count, const double *utilisations, const double *waits, int64_t capacity,
-                   double most, int64_t steps, double *scratch, double *scvs) {
+/* Queues of this capacity that have these waits: of the utilisation offered and the variation of arrivals from
+   1 to most; where Poisson arrivals would wait longer, of less utilisation. offered becomes it. (queues,) */
+void queues_of_waits(int64_t queue_count, const double *waits, int64_t capacity, double most, int64_t steps,
+                     double *scratch, double *offered, double *scvs) {
     for (int64_t queue = 0; queue < queue_count; queue++) {
         double low = 1.0, high = most, lost = 0.0, wait = 0.0;
-        full_queue(utilisations[queue], low, capacity, scratch, &lost, &wait);
-        if (waits[queue] <= wait) {
-            scvs[queue] = low;
-            continue;
-        }
+        full_queue(offered[queue], low, capacity, scratch, &lost, &wait, NULL);
+        int is_smooth = waits[queue] < wait;
+        if (is_smooth) low = offered[queue] * 1e-6, high = offered[queue];
         for (int64_t step = 0; step < steps; step++) {
             double middle = sqrt(low * high);
-            full_queue(utilisations[queue], middle, capacity, scratch, &lost, &wait);
+            if (is_smooth) full_queue(middle, 1.0, capacity, scratch, &lost, &wait, NULL);
+            else full_queue(offered[queue], middle, capacity, scratch, &lost, &wait, NULL);
             if (wait < waits[queue]) low = middle;
             else high = middle;
         }
-        scvs[queue] = sqrt(low * high);
+        scvs[queue] = is_smooth ? 1.0 : sqrt(low * high);
+        if (is_smooth) offered[queue] = sqrt(low * high);
     }
 }
 

@@ -119,10 +119,11 @@ class NetworkRequest(OneNetwork):
                 f"estimate {CORRECTED} is not available for a trace: nothing was learned of traces; "
                 f"accepted: {', '.join((*ESTIMATES, *SIMULATIONS))}"
             )
-        if self.packets is not None and (self.trace is not None or self.estimate not in SIMULATIONS):
+        if self.packets is not None and self.trace is not None:
+            raise NetworkError("packets and trace are mutually exclusive: a trace has its own packets")
+        if self.packets is not None and self.estimate not in SIMULATIONS:
             raise NetworkError(
-                "packets are those of a simulation without a trace; accepted: estimate "
-                f"{' or '.join(SIMULATIONS)}"
+                f"packets are those of a simulation; accepted: estimate {' or '.join(SIMULATIONS)}"
             )
         if self.protocol == TCP and not self.acknowledged:
             raise NetworkError("protocol tcp acknowledges every packet; accepted: udp with --unacknowledged")

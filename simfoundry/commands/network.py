@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NEARLY_FULL = 0.95
-LOST_SHARE, SHOWN_SHARE = 1e-3, 1e-5
-"""Lost packets from which an estimate has no interval, and from which the text says how many are lost."""
+LOST_SHARE, SHOWN_SHARE, SLOWED_SHARE = 1e-3, 1e-5, 1e-2
+"""Lost packets from which an answer has a note, from which the text says how many they are, and from which
+TCP sends less than flows offer."""
+FEW_PACKETS = 100
 BUSIEST_QUEUES = 5
 TIER_FIGURES = (
     "utilisation",
@@ -131,7 +133,10 @@ def simulated_answer(answer: NetworkLatency, question: NetworkQuestion) -> dict[
             "counted": summary["packet_count"],
             "dropped": summary["drop_count"],
             "busiest_utilisation": round(float(summary["busiest_utilisation"] or 0.0), 4),
-            **{name: _spread(values) for name, values in simulated.flow_columns().items()},
+            **{
+                name: _shares(values) if name == "lost_share" else _spread(values)
+                for name, values in simulated.flow_columns().items()
+            },
         },
     }
 
@@ -194,32 +199,52 @@ def _rounded(time_ns: float) -> float:
 
 
 def _note(answer: NetworkLatency, protocol: str) -> str | None:
+    """Return what a reader must know of the answer, if anything."""
+    notes = [*_notes_of_estimate(answer, protocol), *_notes_of_simulation(answer)]
+    return "; ".join(notes) or None
+
+
+def _notes_of_estimate(answer: NetworkLatency, protocol: str) -> Iterator[str]:
     offered = answer.offered_utilisation
-    if offered <= NEARLY_FULL:
-        if (simulated := answer.simulated) is not None:
-            lost = int(simulated.sums.summary["drop_count"] or 0) / simulated.packets
-            if lost > LOST_SHARE and answer.lost_share is None:
-                return f"{lost:.1%} of the packets were lost: the estimate has no losses"
-        if protocol == TCP and answer.lost_share is not None and answer.lost_share.max() > LOST_SHARE:
-            return (
-                f"of some flows {answer.lost_share.max():.1%} of the packets are lost: TCP sends them again, "
-                "some after a timer of 1 s, which means have and medians have not"
-            )
-        if answer.seen is not None and answer.seen < LEAST_SEEN:
-            return (
-                f"{answer.seen:.0%} of the network is like the runs that the correction learned from; "
-                "`--estimate simulate` is exact"
-            )
-        return None
+    lost = 0.0 if answer.lost_share is None else float(answer.lost_share.max())
     if protocol == TCP and offered >= 1.0:
-        return (
+        yield (
             f"flows offer the busiest queue {offered:.1%} of its rate: TCP has no steady state there, "
-            "packets wait at their hosts for ever longer, and the estimate is that of UDP"
+            "packets wait at their hosts for ever longer, and the estimate does not hold"
         )
-    return (
-        f"flows offer the busiest queue {offered:.1%} of its rate: above {NEARLY_FULL:.0%} waits depend on "
-        "the length of the run and on losses, and the estimate is far off"
-    )
+    elif protocol == TCP and lost > SLOWED_SHARE:
+        yield (
+            f"full queues lose {lost:.1%} of the packets of the worst flow: TCP slows down, which the "
+            "estimate does not model"
+        )
+    elif offered > NEARLY_FULL:
+        yield (
+            f"flows offer the busiest queue {offered:.1%} of its rate: above {NEARLY_FULL:.0%} waits depend "
+            "on the length of the run and on losses, and the estimate is far off"
+        )
+    elif protocol == TCP and lost > LOST_SHARE:
+        yield (
+            f"full queues lose {lost:.1%} of the packets of the worst flow: means include waits of 1 s for "
+            "the timer of TCP, medians do not"
+        )
+    if answer.simulated is None and answer.seen is not None and answer.seen < LEAST_SEEN:
+        exact = NS3 if protocol == TCP else SIMULATE
+        yield (
+            f"{answer.seen:.0%} of the network is like the runs that the correction learned from; "
+            f"`--estimate {exact}` is exact"
+        )
+
+
+def _notes_of_simulation(answer: NetworkLatency) -> Iterator[str]:
+    simulated = answer.simulated
+    if simulated is None:
+        return
+    lost = int(simulated.sums.summary["drop_count"] or 0) / simulated.packets
+    if lost > LOST_SHARE and answer.lost_share is None:
+        yield f"{lost:.1%} of the packets were lost: the estimate has no losses"
+    counted = int(simulated.sums.summary["packet_count"] or 0) / len(answer.model.traffic.sources)
+    if counted < FEW_PACKETS:
+        yield f"{counted:.0f} packets per flow were counted, so percentiles of flows are mostly noise"
 
 
 def _unit(times_ns: Iterable[float]) -> str:
@@ -267,7 +292,9 @@ def network_text(answer: dict[str, Any]) -> str:
         lines.append(f"{'seen_in_training':<24} {answer['seen_in_training']}")
     lines += _times(answer)
     if (lost := answer["lost_share"]) and lost["most"] > SHOWN_SHARE:
-        lines.append(f"{'lost_share':<24} " + " ".join(f"{key} {share:.2%}" for key, share in lost.items()))
+        lines.append(
+            f"{'lost_share':<24} " + " ".join(f"{key} {100 * share:.2g}%" for key, share in lost.items())
+        )
     if within := answer["within"]:
         lines.append(
             f"{'within':<24} {within['rtt_mean']:.1%} (mean), {within['rtt_p99']:.1%} (p99): 9 of 10 flows, "

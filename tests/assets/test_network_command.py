@@ -362,7 +362,7 @@ def test_packet_bytes_are_refused_in_one_line(text: str) -> None:
     [
         (
             ["--packets", "5000"],
-            "packets are those of a simulation without a trace; accepted: estimate simulate",
+            "packets are those of a simulation; accepted: estimate simulate",
         ),
         (["--packets", "10", "--estimate", "simulate"], "1,000 to 20,000,000"),
         (["--packets", "1e9", "--estimate", "simulate"], "1e9"),

@@ -15,7 +15,7 @@ from models.queue_correction.tails import corrected_latency
 from pipelines.network.queueing import NetworkModel, model_network
 from pipelines.network.queueing.latency import QUANTILES
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate
-from pipelines.network.topology import FatTree, fat_tree
+from pipelines.network.topology import FatTree, Link, fat_tree, topology_of_links
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, draw_schedule, traffic_of
 
 TREE = fat_tree(FatTree(pods=4))
@@ -56,25 +56,34 @@ def lost_by_dense_chain(used: float, scv: float, capacity: int) -> float:
 @pytest.mark.parametrize("used", [0.2, 0.8, 1.0, 1.3])
 @pytest.mark.parametrize("capacity", [1, 9, 60])
 def test_a_full_queue_loses_what_the_dense_chain_says(scv: float, used: float, capacity: int) -> None:
-    lost, _ = full_queues(np.array([used]), np.array([scv]), capacity)
-    assert lost[0] == pytest.approx(max(0.0, lost_by_dense_chain(used, scv, capacity)), rel=1e-6, abs=1e-12)
+    found = full_queues(np.array([used]), np.array([scv]), capacity)
+    assert found.squares[0] >= found.waits[0] ** 2
+    assert found.lost[0] == pytest.approx(
+        max(0.0, lost_by_dense_chain(used, scv, capacity)), rel=1e-6, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("scv", [1.0, 4.0])
 def test_a_large_queue_has_the_wait_of_one_without_end(scv: float) -> None:
     """Pollaczek and Khinchine for Poisson arrivals, plus the packets of the own batch."""
     used, scvs = np.array([0.3, 0.6]), np.full(2, scv)
-    lost, waits = full_queues(used, scvs, 1000)
-    unbounded = full_queues(used, scvs, None)
-    assert np.all(lost < 1e-12)
-    np.testing.assert_allclose(waits, unbounded[1], rtol=1e-9)
-    np.testing.assert_allclose(unbounded[1], (used + scv - 1.0) / (2.0 * (1.0 - used)))
+    large, unbounded = full_queues(used, scvs, 1000), full_queues(used, scvs, None)
+    assert np.all(large.lost < 1e-12)
+    np.testing.assert_allclose(large.waits, unbounded.waits, rtol=1e-9)
+    np.testing.assert_allclose(unbounded.waits, (used + scv - 1.0) / (2.0 * (1.0 - used)))
+
+
+def test_poisson_arrivals_have_the_variance_of_waits_of_takacs() -> None:
+    """E[W^2] = 2 E[W]^2 + rate E[S^3] / (3 (1 - rho)), with S = 1."""
+    used = np.array([0.3, 0.6])
+    found = full_queues(used, np.ones(2), 200)
+    np.testing.assert_allclose(found.squares, 2 * found.waits**2 + used / (3 * (1 - used)), rtol=2e-3)
 
 
 def test_a_queue_above_its_rate_loses_the_rest() -> None:
-    lost, waits = full_queues(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 1 << 11)
-    assert lost == pytest.approx([0.5, 0.5])
-    assert waits == pytest.approx([2048.0, 2048.0])
+    found = full_queues(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 1 << 11)
+    assert found.lost == pytest.approx([0.5, 0.5])
+    assert found.waits == pytest.approx([2048.0, 2048.0])
 
 
 def traffic(kind: str, load: float, protocol: str = "udp") -> Traffic:
@@ -101,6 +110,31 @@ def test_losses_of_a_broadcast_are_those_of_a_simulation(
 def answers_of(model: NetworkModel) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     answer = corrected_latency(model, shipped_correction(), (0.5, 0.999))
     return answer.latency.rtt_s, answer.rtt_quantiles_s, answer.lost_share
+
+
+@pytest.mark.parametrize("capacity", [16, 128])
+def test_links_in_series_lose_packets_at_the_first(capacity: int) -> None:
+    links = [Link(ends=ends, rate_bps=10**8) for ends in ((0, 2), (2, 3), (3, 1))]
+    chain = topology_of_links("chain", host_count=2, tiers=[0, 0, 1, 1], links=links)
+    flow = Traffic(
+        sources=np.zeros(1, np.int32),
+        destinations=np.ones(1, np.int32),
+        rates_per_s=np.array([1.2 * 1e8 / 8 / 530]),
+        arrivals=Arrivals(),
+    )
+    model = model_network(chain, flow, capacity=capacity, has_acks=False)
+    assert answers_of(model)[2] == pytest.approx([1.0 - 1.0 / 1.2], abs=0.01)
+
+
+@pytest.mark.parametrize("capacity", [2, 8, 32, 128, 5000])
+@pytest.mark.parametrize("load", [0.5, 0.9, 1.3])
+def test_percentiles_rise_and_waits_fit_the_queue(capacity: int, load: float) -> None:
+    model = model_network(TREE, traffic("all_to_all", load), capacity=capacity)
+    answer = corrected_latency(model, shipped_correction(), (0.5, 0.95, 0.99))
+    assert np.all(np.diff(answer.rtt_quantiles_s, axis=0) >= 0.0)
+    service_s = model.queues.utilisation / model.queues.rate_per_s
+    assert np.all(answer.latency.queue_wait_s <= (capacity + 1) * service_s)
+    assert np.all((answer.lost_share >= 0.0) & (answer.lost_share < 1.0))
 
 
 def test_packets_lost_before_load_no_later_queue() -> None:

@@ -25,7 +25,17 @@ ORDERS = (GIVEN, RANDOM)
 BYTES_LIMIT, START_LIMIT_S = 10**13, 3600.0
 TRANSFER_LIMIT = 1 << 22
 """Transfers of different steps: all to all of 2,048 hosts has as many."""
-_UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_UNITS = {
+    "": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+    "TiB": 1 << 40,
+}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]*)")
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?:/(\d+))?)?")
 _FORM = f"KIND:BYTES[:hosts=LIST][:start=SECONDS][:order={'|'.join(ORDERS)}]"
@@ -183,7 +193,7 @@ def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str])
         match = _RANGE.fullmatch(part)
         if match is None:
             raise NetworkError(
-                f"job {text!r:.80}: hosts {part!r:.40}; accepted: {'ids, ' if host_ids else ''}numbers and "
+                f"job {text!r:.80}: hosts {part!r:.40}; accepted: {_id_words(host_ids)}numbers and "
                 "ranges, as 0-15, 0-127/8 or 3,1,2"
             )
         first, last = int(match[1]), int(match[2] or match[1])
@@ -195,3 +205,8 @@ def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str])
             )
         chosen += range(first, last + 1, step)
     return chosen
+
+
+def _id_words(host_ids: Sequence[str]) -> str:
+    shown = ", ".join((*host_ids[:3], *(["..."] if len(host_ids) > 3 else [])))
+    return f"ids ({shown}), " if host_ids else ""
