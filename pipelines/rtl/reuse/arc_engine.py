@@ -40,16 +40,23 @@ def build_arc(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
     closing: Closing = serve,
 ) -> Program:
     """Build a program by CIRCT's Arc flow; one state per stimulus.
 
-    Args:   closing: see `building.serve`.
+    Args:   unroll_limit: see `languages.read_commands`. closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
     design = read_design(
-        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
     )
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()
@@ -92,7 +99,7 @@ def build_arc(
         arc_harness(ports, stimuli, nowhere, initial, closing(ports)),
     )
     path = build(folder, ARC, sources, make)
-    return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli)
+    return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli, front_end=design.front_end)
 
 
 def interpreter_paths() -> list[Path]:

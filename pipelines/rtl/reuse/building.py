@@ -51,13 +51,17 @@ def read_design(
     timeout_s: float,
     files: Mapping[str, bytes] = NO_FILES,
     stimuli: int = 1,
+    unroll_limit: int | None = None,
 ) -> Design:
     """Read an elaborated design that fits the memory of this process for so many stimuli.
 
     Raises: RtlError: it is rejected; the message says why.
     """
     with reading(f"design {top}"):
-        design = elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s, files=files))
+        netlist = read_verilog(
+            text, top=top, language=language, timeout_s=timeout_s, files=files, unroll_limit=unroll_limit
+        )
+        design = elaborate(netlist)
     _require_size(design, stimuli)
     return design
 

@@ -92,7 +92,7 @@ class Design:
 
     Attributes:
         top: name of the block at the top. inputs, outputs: widths of its ports, without the clock.
-        clock: name of the clock port, None for a design without storage.
+        clock: name of the clock port, None for a design without storage. front_end: what read the design.
     """
 
     blocks: Mapping[str, Block]
@@ -100,6 +100,7 @@ class Design:
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    front_end: str = ""
 
 
 SMALL_NODES = 8
@@ -129,6 +130,7 @@ def elaborate(netlist: Netlist) -> Design:
         inputs={port: len(bits) for port, bits in top.inputs.items() if port != clock},
         outputs={port: len(bits) for port, bits in top.outputs.items()},
         clock=clock,
+        front_end=netlist.front_end,
     )
 
 

@@ -45,6 +45,7 @@ def build_reuse(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
     is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
@@ -60,6 +61,7 @@ def build_reuse(
     instances share chooses what to compute.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
+            unroll_limit: see `languages.read_commands`.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
@@ -69,7 +71,13 @@ def build_reuse(
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(
-        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
     )
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
@@ -102,7 +110,14 @@ def build_reuse(
             return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
 
         path = build(folder, REUSE, (compiler, *flags, text), make)
-        return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
+        return Program(
+            path=path,
+            ports=ports_of(design),
+            engine=REUSE,
+            stimuli=stimuli,
+            layout=layout,
+            front_end=design.front_end,
+        )
 
     if is_apart is not None or stimuli == 1 or lanes_alone or closing is not serve:
         return program(is_apart=bool(is_apart))

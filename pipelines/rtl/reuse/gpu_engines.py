@@ -45,18 +45,26 @@ def build_cuda(
     timeout_s: float = 1200.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
 ) -> Program:
     """Build the whole design on a GPU, in graphs of several cycles.
 
-    Args:   launching: see `cuda_text`.
+    Args:   unroll_limit: see `languages.read_commands`. launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    structure = analyse(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    design = read_design(
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
     )
+    structure = analyse(design)
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
@@ -70,19 +78,28 @@ def build_hetero(
     timeout_s: float = 1200.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
 ) -> Program:
     """Build the design divided between the processor and a GPU.
 
-    Args:   divide: chooses sides. on_gpu: False = both sides on the processor, each with a state of its own.
+    Args:   unroll_limit: see `languages.read_commands`. divide: chooses sides.
+            on_gpu: False = both sides on the processor, each with a state of its own.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     if on_gpu:
         require_gpu(HETERO)
-    structure = analyse(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    design = read_design(
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
     )
+    structure = analyse(design)
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)
     if on_gpu:
@@ -99,6 +116,7 @@ def build_hetero(
         engine=HETERO,
         stimuli=stimuli,
         layout=emitter.layout(),
+        front_end=design.front_end,
     )
 
 
@@ -168,4 +186,5 @@ def _compile_cuda(
         engine=engine,
         stimuli=stimuli,
         devices=tuple(gpu_devices()),
+        front_end=structure.design.front_end,
     )

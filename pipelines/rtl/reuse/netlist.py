@@ -92,10 +92,14 @@ class RawModule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Netlist:
-    """Modules by name, structurally equal ones once; `top` is the name of the top module."""
+    """Modules by name, structurally equal ones once.
+
+    Attributes: top: name of the top module. front_end: what read the design, empty if that is not known.
+    """
 
     modules: Mapping[str, RawModule]
     top: str
+    front_end: str = ""
 
 
 def bits_value(bits: str) -> int:
@@ -110,15 +114,17 @@ def read_verilog(
     timeout_s: float = 120.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
 ) -> Netlist:
     """Elaborate a design and merge structurally equal modules.
 
     Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
+            unroll_limit: see `languages.read_commands`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
     commands = [*PASSES, f"write_json {_RESULT}"]
-    written = run_front_end(
+    written, front_end = run_front_end(
         text,
         top=top,
         language=language,
@@ -126,8 +132,9 @@ def read_verilog(
         output=_RESULT,
         timeout_s=timeout_s,
         files=files,
+        unroll_limit=unroll_limit,
     )
-    return read_json(json.loads(written), top)
+    return replace(read_json(json.loads(written), top), front_end=front_end)
 
 
 def read_json(design: Mapping[str, Any], top: str) -> Netlist:

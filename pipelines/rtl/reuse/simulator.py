@@ -40,6 +40,7 @@ class Program:
         path: executable. stimuli: that it simulates side by side. bytes: its size.
         layout: names of registers and memories; engines of others have none.
         devices: files below /dev that it opens. files: content of memories by name, which it reads.
+        front_end: what read the design: yosys, slang or verilator; empty when its ports were known.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class Program:
     layout: Layout | None = None
     devices: tuple[Path, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    front_end: str = ""
 
     @property
     def bytes(self) -> int:
