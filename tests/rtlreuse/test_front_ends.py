@@ -169,3 +169,42 @@ def test_ports_of_a_model_rejects(text: str, source: str, message: str) -> None:
     with pytest.raises(RtlError) as error:
         ports_of_model(header, members(header, f"module top (clk, ck2, output {text});", "top"), [source])
     assert str(error.value).startswith(message)
+
+
+BRANCHES = """
+module top #(parameter P = 0) (
+  input clk, input rst_n, input d, output logic q, output logic [3:0] r, output s);
+  logic kept, never;
+  if (P) begin : g
+    always_ff @(posedge clk, negedge rst_n) if (!rst_n) r <= 0; else r <= {r, d};
+  end else begin : h
+    assign r = 5;
+  end
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) begin kept <= 1; if (P) never <= 1; end
+    else begin kept <= d; if (P) never <= q; end
+  assign q = kept ^ never, s = r[0];
+endmodule
+"""
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_constants_of_other_branches_and_variables_without_values_are_no_lost_registers(
+    value: int, programs: Path
+) -> None:
+    text = BRANCHES.replace("P = 0", f"P = {value}")
+    options = {"top": "top", "folder": programs, "language": SYSTEMVERILOG, "is_quick": True}
+    expected = outputs(ENGINES["reuse"](text, **options))
+    assert len(set(expected["q"])) == 2
+    assert set(expected["r"]) == {5} or value
+    assert outputs(ENGINES["verilator"](text, **options)) == expected
+
+
+def test_a_lost_register_beside_a_constant_of_its_name_goes_to_the_next_reader() -> None:
+    from pipelines.rtl.reuse.netlist import read_verilog
+
+    lost = "module m (input clk, rst_n, d, output logic r); always_ff @(posedge clk or negedge rst_n)"
+    lost += " if (!rst_n) r <= 1; else if (%s) r <= d; endmodule\n"
+    text = lost + BRANCHES.replace("r[0];", "r[0] ^ o; wire o; m u (clk, rst_n, d, o);")
+    readers = [read_verilog(text % value, top="top", language=SYSTEMVERILOG).front_end for value in "01"]
+    assert readers == ["yosys", "slang"]

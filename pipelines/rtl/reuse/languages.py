@@ -13,18 +13,25 @@ from pipelines.base.limited import memory_limit, tool_memory
 from pipelines.base.tools import MEMORY_LIMIT_BYTES
 from pipelines.rtl.reuse.errors import MemoryFileError, MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
+from pipelines.rtl.reuse.lost_resets import (
+    CONSTANTS,
+    LOST_RESET,
+    WRITE_CONSTANTS,
+    constant_registers,
+    has_resets,
+    with_synchronous_resets,
+)
 from pipelines.rtl.reuse.memory_files import (
     MemoryShape,
     plain_words,
     require_ascending,
     words_beyond,
 )
-from pipelines.schemas import TIMEOUT
+from pipelines.schemas import TIMEOUT, TOOL_ERROR
 from pipelines.silicon.synthesis import (
     DERIVE_INSTANCES,
     DESCRIBE_MEMORIES,
     REQUIRE_DECLARED,
-    REQUIRE_REGISTERS,
     YosysExceeded,
     YosysFailed,
     run_yosys,
@@ -214,8 +221,8 @@ def read_commands(top: str, language: str, unroll_limit: int | None = None) -> l
         raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
-        check = f"{REQUIRE_REGISTERS} {_SOURCE}"
-        return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+        # Variables that nothing assigns are 0; CXXRTL does not know cells $buf.
+        return [reads[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
@@ -289,17 +296,33 @@ def _written(
     characters = len(text) + sum(map(len, files.values()))
     reading_bytes = min(memory_bytes, memory_limit()) // _READING_SHARE + _BYTES_PER_CHARACTER * characters
 
-    def written_by(reader: str) -> tuple[bytes, bytes, str]:
+    def run(text: str, commands: Sequence[str], outputs: Sequence[str], reader: str) -> list[bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:
-            written, memories = run_yosys(
-                [*read_commands(top, reader, unroll_limit), f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands],
+            return run_yosys(
+                commands,
                 files={**files, _SOURCE: source_text(text, reader).encode()},
-                outputs=[output, _MEMORIES],
+                outputs=outputs,
                 folder=Path(name),
                 timeout_s=timeout_s,
                 memory_bytes=memory_bytes,
                 reading_bytes=min(memory_bytes, reading_bytes),
             )
+
+    def written_by(reader: str) -> tuple[bytes, bytes, str]:
+        read, *rest = read_commands(top, reader, unroll_limit)
+        code = without_comments(text)
+        rest += [f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands]
+        if reader != SYSTEMVERILOG or not has_resets(code):
+            written, memories = run(text, [read, *rest], [output, _MEMORIES], reader)
+            return written, memories, reader
+        outputs = [output, _MEMORIES, CONSTANTS]
+        written, memories, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        if registers := constant_registers(json.loads(constants), code):
+            synchronous = with_synchronous_resets(code)
+            [constants] = run(synchronous, [read, *WRITE_CONSTANTS], [CONSTANTS], reader)
+            if lost := registers - constant_registers(json.loads(constants), code):
+                module, name = min(lost)
+                raise YosysFailed(TOOL_ERROR, f"{LOST_RESET}: {name} in {module}")
         return written, memories, reader
 
     try:
