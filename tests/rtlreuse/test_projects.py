@@ -121,6 +121,33 @@ def test_files_are_included_from_folders_and_beside_their_file(
         assert simulator.step() == {"y": 42}
 
 
+SWITCHED = """
+module t (output [7:0] y);
+  // synopsys translate_off
+  `ifdef NO
+  /* synthesis translate_on */
+  assign y = 1
+  //pragma translate_off
+  + 2
+  // pragma translate_on
+  ;
+endmodule
+"""
+
+
+def test_text_that_is_switched_off_is_left_out_in_synthesis(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write({"t.v": SWITCHED, "u.v": SWITCHED.replace("`ifdef NO", "")})
+    for engine in ("reuse", "verilator", "cxxrtl"):
+        for name, options, value in (("t.v", {}, 1), ("u.v", {"undefine": ["SYNTHESIS"]}, 3)):
+            project = read_project(ProjectFiles(files=[Path(name)], **options))
+            program = ENGINES[engine](project.text, top="t", folder=programs, is_quick=True)
+            with closing(Simulator(program)) as simulator:
+                assert simulator.step() == {"y": value}
+
+
 def test_messages_of_readers_have_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(
@@ -235,6 +262,7 @@ module b (input x, output y); assign y = ~x; endmodule"""
         ),
         ({"a.v": "`ifdef A\n`else\n"}, ("a.v",), "conditional without `endif (a.v:1)"),
         ({"a.v": "\n`endif"}, ("a.v",), "`endif without `ifdef (a.v:2)"),
+        ({"a.v": "\n//synopsys translate_off"}, ("a.v",), "translate_off without translate_on (a.v:2)"),
         (
             {"a.v": "`include NONE\n"},
             ("a.v",),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.file_lists import Place
+from pipelines.rtl.reuse.languages import DEFINED
 
 MOST_DEPTH = 64
 """Files that include each other; recursion takes a few frames for each."""
@@ -23,6 +24,9 @@ _BODY = re.compile(r"(?:[^\\\n]|\\\r?\n|\\.)*")
 _COMMENT = re.compile(r"//[^\n\\]*|/\*.*?\*/", re.DOTALL)
 _FILE = re.compile(r"""[ \t]*(?:"(?P<name>[^"\n]*)"|<(?P<system>[^>\n]*)>|`(?P<macro>\w+))""", re.ASCII)
 _FILE_TEXT = re.compile(r"""\s*(?:"([^"]*)"|<([^>]*)>)\s*""")
+_SWITCH = r"(?://[ \t]*|/\*[ \t]*)(?:pragma|synopsys|synthesis)[ \t]+translate_%s\b(?:[^\n]*?\*/|[^\n]*)"
+_OFF, _ON = re.compile(_SWITCH % "off"), re.compile(_SWITCH % "on")
+"""Comments around text that synthesis leaves out; some tools follow them, some do not."""
 _PRINTED = re.compile(r"[^\w./+-]", re.ASCII)
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
@@ -94,11 +98,31 @@ class Expander:
         yield from self._expand(file, place, outer)
 
 
+def _without_switches(text: str, name: str, *, is_synthesis: bool) -> str:
+    """Return a text without comments that switch translation off, in synthesis also without what is between.
+
+    Raises: RtlError: text that is switched off up to the end of the file.
+    """
+    if not is_synthesis:
+        return _ON.sub(" ", _OFF.sub(" ", text))
+    pieces, at = list[str](), 0
+    while (off := _OFF.search(text, at)) is not None:
+        on = _ON.search(text, off.end())
+        if on is None:
+            line = text.count("\n", 0, off.start()) + 1
+            raise RtlError(f"translate_off without translate_on ({name}:{line})")
+        pieces += [text[at : off.start()], _NOT_NEWLINE.sub(" ", text[off.start() : on.end()])]
+        at = on.end()
+    return "".join([*pieces, text[at:]])
+
+
 class _File:
     """One file while it is expanded."""
 
     def __init__(self, expander: Expander, file: Path, text: str, outer: Sequence[Path]) -> None:
-        self.expander, self.file, self.text, self.outer = expander, file, text, outer
+        self.expander, self.file, self.outer = expander, file, outer
+        is_synthesis = DEFINED in expander.macros
+        self.text = _without_switches(text, expander.shown(file), is_synthesis=is_synthesis)
         self.name = _PRINTED.sub("_", expander.shown(file))
         self.conditions: list[_Condition] = []
         self.code: list[str] = []

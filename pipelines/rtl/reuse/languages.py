@@ -99,8 +99,13 @@ _BEYOND_READER = re.compile(
 )
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
-_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare " + " ".join(
-    f"-U {name}" for name in _OF_SLANG
+_SLANG = " ".join(
+    (
+        "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare",
+        # Ranges that are out of bounds in branches that parameters leave out.
+        *(f"-Wno-error={warning}" for warning in ("range-oob", "range-width-oob", "index-oob")),
+        *(f"-U {name}" for name in _OF_SLANG),
+    )
 )
 
 
@@ -318,7 +323,7 @@ def _written(
         outputs = [output, _MEMORIES, CONSTANTS]
         written, memories, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
         if registers := constant_registers(json.loads(constants), code):
-            synchronous = with_synchronous_resets(code)
+            synchronous = with_synchronous_resets(text)
             [constants] = run(synchronous, [read, *WRITE_CONSTANTS], [CONSTANTS], reader)
             if lost := registers - constant_registers(json.loads(constants), code):
                 module, name = min(lost)

@@ -31,9 +31,9 @@ def has_resets(code: str) -> bool:
     return _TWO_EDGES.search(code) is not None
 
 
-def with_synchronous_resets(code: str) -> str:
+def with_synchronous_resets(text: str) -> str:
     """Return a text in which every block has its first edge alone."""
-    return _TWO_EDGES.sub(lambda match: f"@({match[1].strip()})" + "\n" * match[0].count("\n"), code)
+    return _TWO_EDGES.sub(lambda match: f"@({match[1].strip()})" + "\n" * match[0].count("\n"), text)
 
 
 def constant_registers(written: Mapping[str, Any], code: str) -> set[Register]:
