@@ -18,6 +18,11 @@ static void set_inputs(State& st, const u64* in) {
     one::set_inputs(st.of[s], own);
   }
 }
+#ifdef FALLING
+static void set_event(State& st, u64 is_rising) {
+  for (one::State& own : st.of) one::set_event(own, is_rising);
+}
+#endif
 static void evaluate(State& st) {
   for (one::State& own : st.of) one::evaluate(own);
 }

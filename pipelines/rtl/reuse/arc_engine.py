@@ -19,6 +19,7 @@ from pipelines.rtl.reuse.building import (
     find_compiler,
     ports_of,
     read_design,
+    require_rising,
     run_step,
     serve,
 )
@@ -58,6 +59,7 @@ def build_arc(
         stimuli=stimuli,
         unroll_limit=unroll_limit,
     )
+    require_rising(design, f"engine {ARC}")
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()
     worker = Path(__file__).with_name("arc_worker.py")

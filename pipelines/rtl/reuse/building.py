@@ -82,7 +82,23 @@ def _require_size(design: Design, stimuli: int) -> None:
 
 def ports_of(design: Design) -> Ports:
     """Return the ports of a design, without its clock."""
-    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
+    inputs = {port: width for port, width in design.inputs.items() if port != design.clock}
+    return Ports(
+        inputs=inputs,
+        outputs=design.outputs,
+        clock=design.clock,
+        has_falling=design.has_falling,
+        has_gates=design.has_gates,
+    )
+
+
+def require_rising(design: Design, what: str) -> None:
+    """Refuse falling edges where a cycle is one event. Raises: RtlError: the clock falls on a register."""
+    if design.has_falling:
+        raise RtlError(
+            f"falling edge of clock {design.clock} with {what}; accepted: engine verilator "
+            "or cxxrtl, or reuse without"
+        )
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001

@@ -66,6 +66,11 @@ def build_cxxrtl(
             unroll_limit=unroll_limit,
         )
         ports, front_end = ports_of(design), design.front_end
+    if ports.has_gates:
+        raise RtlError(
+            f"gated clock {ports.clock} with engine {CXXRTL}, which runs its registers behind those of the "
+            "clock; accepted: reuse, verilator"
+        )
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""
     harness = cxxrtl_harness(ports, stimuli, closing(ports))

@@ -307,6 +307,11 @@ class Emitter:
     def _ports(self) -> Iterator[str]:
         """Yield the copies between the words of the interface and the arrays."""
         inputs, outputs = words_of(self.structure.design.inputs), self.structure.outputs
+        if self.structure.design.has_falling:
+            yield "#define FALLING"
+            yield "ANYWHERE static void set_event(State& st, u64 is_rising) {"
+            yield f"  for (int s = 0; s < {self.stimuli}; s++) st.in{len(inputs) - 1}[s] = is_rising; }}"
+            inputs = inputs[:-1]
         yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {self.stimuli} }};"
         yield "static const u64 INPUT_MASKS[] = {"
         yield "  " + ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs) + (", 0" if inputs else "0")

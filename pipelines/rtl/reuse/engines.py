@@ -18,6 +18,7 @@ from pipelines.rtl.reuse.building import (
     find_compiler,
     ports_of,
     read_design,
+    require_rising,
     serve,
 )
 from pipelines.rtl.reuse.cxxrtl import CXXRTL, build_cxxrtl
@@ -87,6 +88,8 @@ def build_reuse(
         raise RtlError(
             "states apart with toggle counts, skipping, threads or cycles per task; accepted: lanes"
         )
+    if lanes_alone or closing is not serve:
+        require_rising(design, "toggle counts, skipping, threads, cycles per task or a test bench")
     placement = place(structure)
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]

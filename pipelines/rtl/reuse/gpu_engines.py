@@ -17,6 +17,7 @@ from pipelines.rtl.reuse.building import (
     headers,
     ports_of,
     read_design,
+    require_rising,
     run_step,
 )
 from pipelines.rtl.reuse.cuda import Launching, cuda_text
@@ -64,6 +65,7 @@ def build_cuda(
         stimuli=stimuli,
         unroll_limit=unroll_limit,
     )
+    require_rising(design, f"engine {CUDA}")
     structure = analyse(design)
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
@@ -99,6 +101,7 @@ def build_hetero(
         stimuli=stimuli,
         unroll_limit=unroll_limit,
     )
+    require_rising(design, f"engine {HETERO}")
     structure = analyse(design)
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)

@@ -39,6 +39,9 @@ def verilator_harness(
     outputs = words_of(ports.outputs)
     members = _plain_members(ports) if members is None else members
     clock = members[ports.clock].name if ports.clock else None
+    # The clock falls behind the inputs; it is low at the beginning.
+    falling = "if (!st.is_new) m->eval(); " if ports.has_falling else ""
+    previous = [name for name in previous if not (ports.has_falling and name.endswith(f"__TOP__{clock}"))]
     lines = [
         '#include "Vdesign.h"',
         '#include "Vdesign___024root.h"',
@@ -62,7 +65,7 @@ def verilator_harness(
         *(f"  m.{name} = !m.{name};" for name in previous),
         "}",
         "static void evaluate(State& st) {",
-        f"  for (auto m : st.model) {{ {_clock(clock, 0)} m->eval();",
+        f"  for (auto m : st.model) {{ {falling}{_clock(clock, 0)} m->eval();",
         "    if (st.is_new) { expect_edges(*m->rootp); m->eval(); } }",
         "  st.is_new = false; }",
         "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
@@ -176,10 +179,12 @@ def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
 
 def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
     yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
+    if level == 0 and ports.has_falling:  # the clock falls behind the inputs
+        yield "  settle(*m, true);"
     if ports.clock:
         yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
     yield (
-        f"  settle(*m, {'false' if level else 'true'}); }} }}"
+        f"  settle(*m, {'true' if level == 0 or ports.has_gates else 'false'}); }} }}"
         if ports.clock or level == 0
         else "  (void)m; } }"
     )

@@ -25,11 +25,16 @@ _RESET = re.compile(r"(?:^|_)a?(?:rst|reset)(_?n|_?ni|_?i)?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Widths of the ports of a design, without its clock."""
+    """Widths of the ports of a design, without its clock.
+
+    Attributes: has_falling: falling edges of the clock matter. has_gates: registers have gated clocks.
+    """
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    has_falling: bool = False
+    has_gates: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
