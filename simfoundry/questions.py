@@ -325,6 +325,12 @@ class SimulateQuestion:
     root: File | None = asked(
         "Folder that no file of the design may leave.", None, unset="see docs/rtlsim.md", metavar="FOLDER"
     )
+    clock: Sequence[str] = asked(
+        "Period of an input clock in cycles, and the first cycle at whose end it rises; for each of several.",
+        (),
+        metavar="NAME=PERIOD[:PHASE]",
+        unset="one clock that rises in every cycle",
+    )
     unroll_limit: int | None = asked(
         "Iterations of a loop that slang and Verilator unroll.",
         None,

@@ -119,6 +119,7 @@ def place(as_json: bool, **options: Any) -> None:
         "library",
         "define",
         "undefine",
+        "clock",
         "unroll_limit",
         "toggles",
         "memory",

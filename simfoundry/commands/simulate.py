@@ -23,6 +23,7 @@ from pipelines.rtl.reuse.choice import installed_engines
 from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
+from pipelines.rtl.reuse.schedules import read_clocks
 from pipelines.rtl.reuse.state import (
     Toggles,
     count_toggles,
@@ -99,6 +100,7 @@ def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
     with reading(f"the design {_label(named)}"):
         project = read_project(named)
     _require_other_outputs(question, project)
+    clocks = read_clocks(question.clock)
     engine, engine_reason = _choose_engine(question, project, _label(named))
     start = stopwatch()
     own: dict[str, Any] = {}
@@ -116,6 +118,7 @@ def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
             language=project.language,
             files=project.files,
             unroll_limit=question.unroll_limit,
+            clocks=clocks,
             **own,
         )
     except MissingMemoryFile as error:
@@ -143,7 +146,7 @@ def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
         "front_end": program.front_end,
         "cycles": question.cycles,
         "stimuli": question.stimuli,
-        "clock": program.ports.clock,
+        "clock": program.ports.clock or ", ".join(program.ports.clocks) or None,
         "inputs": dict(program.ports.inputs),
         "outputs": dict(program.ports.outputs),
         "digests": [f"{int(digest):016x}" for digest in result.digests],
@@ -213,7 +216,12 @@ def _choose_engine(question: SimulateQuestion, project: Project, label: str) -> 
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle or bool(project.files)
+    has_own = (
+        question.threads > 1
+        or question.batch > 1
+        or question.skip_idle
+        or bool(project.files or question.clock)
+    )
     if question.stimuli > 1 or has_own or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {

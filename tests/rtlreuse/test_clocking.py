@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.rtl.reuse import ENGINES, SYSTEMVERILOG, RtlError, Simulator
+from pipelines.rtl.reuse import ENGINES, SYSTEMVERILOG, VERILOG, RtlError, Simulator
 from pipelines.rtl.reuse.building import read_design
+from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design
+from pipelines.rtl.reuse.projects import ProjectFiles, read_project
+from pipelines.rtl.reuse.schedules import read_clocks
 
 GATE = """
 module gate(input logic clk_i, input logic en_i, input logic test_i, output logic clk_o);
@@ -106,6 +109,80 @@ def test_states_apart_have_falling_edges(programs: Path) -> None:
     assert len(found) == 1
 
 
+FIFO = Path(__file__).with_name("projects") / "fifo"
+
+
+@pytest.mark.parametrize("periods", [("1", "1"), ("2", "3:1"), ("5:4", "2"), ("1", "7:3")])
+def test_engines_agree_on_several_clocks(
+    periods: tuple[str, str], programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FIFO)
+    project = read_project(ProjectFiles(files=(), lists=[Path("fifo.f")]))
+    clocks = read_clocks([f"write_clk={periods[0]}", f"read_clk={periods[1]}"])
+    found = dict[str, list[int]]()
+    for engine in ("reuse", "verilator", "cxxrtl"):
+        program = ENGINES[engine](
+            project.text, top=project.top, folder=programs, is_quick=True, clocks=clocks, stimuli=2
+        )
+        assert (program.ports.clock, [*program.ports.clocks]) == (None, ["write_clk", "read_clk"])
+        with closing(Simulator(program)) as simulator:
+            found[engine] = [int(value) for value in simulator.run(1000, seed=2).digests]
+    assert found["reuse"] == found["verilator"] == found["cxxrtl"]
+
+
+def test_clocks_rise_at_the_end_of_their_cycles(programs: Path) -> None:
+    text = "module top(input a, input b, output reg [7:0] p, q, output reg [7:0] r);"
+    text += " initial p = 0; initial q = 0; always @(posedge a) p <= p + 1;"
+    text += " always @(posedge b) begin q <= q + 1; r <= p; end endmodule"
+    clocks = read_clocks(["a=2", "b=3:1"])
+    program = ENGINES["reuse"](text, top="top", folder=programs, is_quick=True, clocks=clocks)
+    with closing(Simulator(program)) as simulator:
+        steps = [simulator.step() for _ in range(7)]
+    assert [step["p"] for step in steps] == [0, 1, 1, 2, 2, 3, 3]
+    assert [step["q"] for step in steps] == [0, 0, 1, 1, 1, 2, 2]
+    assert [step["r"] for step in steps] == [0, 0, 1, 1, 1, 2, 2]
+
+
+TWO = "module top(input a, input b, input d, output reg p, output reg q); %s endmodule"
+
+
+@pytest.mark.parametrize(
+    ("body", "clocks", "message"),
+    [
+        ("always @(posedge a) p <= d; always @(posedge b) q <= d;", ["a=1"], "clock without a period: b; "),
+        ("always @(posedge a) p <= d;", ["c=1"], "unknown clock: c; accepted: a, b, d"),
+        (
+            "always @(negedge a) p <= d;",
+            ["a=2"],
+            "falling edge: a in top; accepted with --clock: rising edges",
+        ),
+        (
+            "reg h; always @(posedge a) h <= ~h; always @(posedge h) q <= d;",
+            ["a=2"],
+            "gated or divided clock: h in top; accepted with --clock: rising edges of ports",
+        ),
+        ("always @(posedge a) p <= b;", ["a=1", "b=1"], "clock used as data: b in top"),
+    ],
+)
+def test_clocks_with_periods_reject(body: str, clocks: list[str], message: str) -> None:
+    with pytest.raises(RtlError) as error:
+        read_design(TWO % body, top="top", language=VERILOG, timeout_s=60, clocks=read_clocks(clocks))
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("text", ["a", "a=0", "a=-1", "a=2:2", "a=x", "=2", "a=1.5", "a=2:"])
+def test_read_clocks_rejects(text: str) -> None:
+    with pytest.raises(RtlError) as error:
+        read_clocks([text])
+    form = "NAME=PERIOD or NAME=PERIOD:PHASE in cycles, a phase below the period"
+    assert str(error.value) == f"--clock {text}; accepted: {form}"
+
+
+def test_read_clocks_rejects_a_clock_twice() -> None:
+    with pytest.raises(RtlError, match=r"^--clock a=2: a has a period already; accepted: one$"):
+        read_clocks(["a=1", "a=2"])
+
+
 def read(text: str) -> Design:
     return read_design(text, top="top", language=SYSTEMVERILOG, timeout_s=60)
 
@@ -151,15 +228,20 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
             f"falling edge of a gated clock: g in top{ACCEPTED}",
         ),
         ("always @(negedge clk) q <= d ^ clk;", "clock used as data: clk in top"),
+        ("always @(negedge clk) q <= clk;", "clock used as data: clk in top"),
+        (
+            LATCH + "wire g = clk & l; reg r; always @(posedge g) r <= d; assign q = g;",
+            "clock used as data: q in top",
+        ),
         ("always_latch if (a) q = d;", "latch: q in top"),
         (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top"),
         (
             "reg h; always @(posedge clk) h <= ~h; always @(posedge h) q <= d;",
-            f"gated clock: h in top{ACCEPTED}",
+            f"divided clock: h in top{ACCEPTED}",
         ),
         (
             "wire b = a; reg r; always @(negedge clk) r <= d; always @(posedge b) q <= r;",
-            "several clocks in top: a, clk; accepted: one",
+            f"several clocks in top: a, clk; accepted: {ONE_CLOCK}",
         ),
     ],
 )

@@ -161,7 +161,11 @@ def test_ports_of_a_model_are_those_of_its_header() -> None:
             "",
             "order of unpacked array port y; accepted: a range at its name with a number at one end, ",
         ),
-        ("y [0:1]", "@(posedge clk) @(negedge ck2)", "several clocks: clk, ck2; accepted: one"),
+        (
+            "y [0:1]",
+            "@(posedge clk) @(negedge ck2)",
+            "several clocks: clk, ck2; accepted: one, or --clock NAME=PERIOD[:PHASE] for each",
+        ),
     ],
 )
 def test_ports_of_a_model_rejects(text: str, source: str, message: str) -> None:

@@ -25,6 +25,7 @@ from pipelines.rtl.reuse.building import (
 )
 from pipelines.rtl.reuse.harnesses import ArcPlaces, arc_harness
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program
 
 ARC = "arc"
@@ -42,11 +43,12 @@ def build_arc(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     closing: Closing = serve,
 ) -> Program:
     """Build a program by CIRCT's Arc flow; one state per stimulus.
 
-    Args:   unroll_limit: see `languages.read_commands`. closing: see `building.serve`.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
@@ -58,6 +60,7 @@ def build_arc(
         files=files,
         stimuli=stimuli,
         unroll_limit=unroll_limit,
+        clocks=clocks,
     )
     require_rising(design, f"engine {ARC}")
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)

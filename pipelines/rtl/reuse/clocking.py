@@ -11,14 +11,16 @@ keeps its value in the other one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pipelines.rtl.reuse.cells import IGNORED, STORAGE
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, RawModule
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
+ONE_CLOCK = "one, or --clock NAME=PERIOD[:PHASE] for each"
 _WIRES = ("$buf", "$pos", "$not", "$logic_not")
 _INVERTING = ("$not", "$logic_not")
 _GATES = ("$and", "$logic_and")
@@ -43,34 +45,41 @@ class Clocked:
 
     Attributes:
         clock: port of the top; None where nothing was changed. has_falling: two events per cycle.
-        has_gates: registers had gated clocks.
+        has_gates: registers had gated clocks. clocks: with periods, which are inputs now.
     """
 
     modules: Mapping[str, RawModule]
     clock: str | None = None
     has_falling: bool = False
     has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
-def with_one_clock(modules: Mapping[str, RawModule], top: str) -> Clocked:
+def with_one_clock(
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS
+) -> Clocked:
     """Return modules without gated clocks, falling edges and latches of clock gates.
 
-    A design without them, or with several clocks, is returned as it is.
+    A design without them is returned as it is. With periods, ports of clocks become inputs that are 1 in the
+    cycles at whose end the clock rises, and registers are enabled by them.
 
-    Raises: RtlError: a clock is used as data, or gated in another way.
+    Args:   clocks: periods by port, all or none.
+    Raises: RtlError: several clocks without periods, a clock that is used as data, or gated in another way.
     """
     order = children_first(
         lambda name: dict.fromkeys(c.kind for c in modules[name].cells if c.kind in modules), top
     )
+    of_registers = _direct_clocks(modules, order, has_latches=False)[top]
+    if clocks:
+        return _with_periods(modules, top, clocks, of_registers)
+    if len(of_registers) > 1:
+        raise RtlError(f"several clocks in {top}: {', '.join(sorted(of_registers))}; accepted: {ONE_CLOCK}")
     if not any(_needs_change(modules[name]) for name in order):
         return Clocked(modules=modules)
-    of_registers = _direct_clocks(modules, order, has_latches=False)[top]
-    if len(of_registers) > 1:
-        raise RtlError(f"several clocks in {top}: {', '.join(sorted(of_registers))}; accepted: one")
-    clocks = of_registers or _direct_clocks(modules, order, has_latches=True)[top]
-    if len(clocks) != 1:
+    candidates = of_registers or _direct_clocks(modules, order, has_latches=True)[top]
+    if len(candidates) != 1:
         return Clocked(modules=modules)
-    [clock] = clocks
+    [clock] = candidates
     ports = frozenset({(clock, _Kind.CLOCK)})
     rewriter = _Rewriter(modules, has_falling=False)
     rewriter.rewrite(top, ports)
@@ -85,6 +94,20 @@ def with_one_clock(modules: Mapping[str, RawModule], top: str) -> Clocked:
         has_falling=rewriter.has_falling,
         has_gates=rewriter.uses_gates,
     )
+
+
+def _with_periods(
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock], of_registers: set[str]
+) -> Clocked:
+    """Return modules whose registers are enabled by the ports of clocks with periods."""
+    ports = [port for port, bits in modules[top].inputs.items() if len(bits) == 1]
+    if unknown := sorted(clocks.keys() - set(ports)):
+        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {', '.join(ports) or 'none'}")
+    if missing := sorted(of_registers - clocks.keys()):
+        raise RtlError(f"clock without a period: {missing[0]}; accepted: {ONE_CLOCK}")
+    rewriter = _Rewriter(modules, has_falling=True, has_periods=True)
+    rewriter.rewrite(top, frozenset((name, _Kind.CLOCK) for name in clocks))
+    return Clocked(modules=rewriter.made, clocks=clocks)
 
 
 def _needs_change(module: RawModule) -> bool:
@@ -174,8 +197,10 @@ class _Rewriter:
         uses_gates: a register has a gated clock. has_registers: there are registers at all.
     """
 
-    def __init__(self, modules: Mapping[str, RawModule], *, has_falling: bool) -> None:
-        self.modules, self.has_falling = modules, has_falling
+    def __init__(
+        self, modules: Mapping[str, RawModule], *, has_falling: bool, has_periods: bool = False
+    ) -> None:
+        self.modules, self.has_falling, self.has_periods = modules, has_falling, has_periods
         self.uses: dict[tuple[str, _Ports], _Module] = {}
         self.names: dict[tuple[str, _Ports], str] = {}
         self.made: dict[str, RawModule] = {}
@@ -191,6 +216,8 @@ class _Rewriter:
         """Return the name of the module for these clock ports."""
         key = (name, ports)
         if key not in self.names:
+            if not self.names and (clocks := self.use(*key).outputs()):  # of the top module
+                raise RtlError(f"clock used as data: {min(port for port, _ in clocks)} in {name}")
             number = sum(other == name for other, _ in self.names)
             self.names[key] = name if number == 0 else f"{name}$clocked{number}"
             self.made[self.names[key]] = replace(self.use(*key).rewritten(), name=self.names[key])
@@ -229,6 +256,8 @@ class _Module:
             self.latches |= dict.fromkeys(cell.pins["Q"], cell)
         elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
             self.kinds[cell.pins["Y"][0]] = _Kind.GATED
+        elif self.rewriter.has_periods:
+            return  # no clock leaves a module
         elif cell.kind in self.rewriter.modules and (ports := self._child_ports(cell)):
             for port, kind in self.rewriter.use(cell.kind, ports).outputs():
                 if cell.pins.get(port):
@@ -284,13 +313,15 @@ class _Module:
     def _rewritten(self, cell: Cell) -> Iterator[Cell]:
         if cell.kind in self.rewriter.modules:
             ports = self._child_ports(cell)
-            clocks = {port: (self.clock,) for port, kind in ports if kind is not _Kind.GATED}
+            clocks = {
+                port: (self._source(cell.pins[port][0]),) for port, kind in ports if kind is not _Kind.GATED
+            }
             yield replace(cell, kind=self.rewriter.rewrite(cell.kind, ports), pins={**cell.pins, **clocks})
         elif cell.kind == "$mem_v2":
             yield from self._memory(cell)
         elif cell.kind in STORAGE and _edges(cell):
             yield from self._register(cell)
-        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds:
+        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds and not self.rewriter.has_periods:
             yield from self._latch(cell)
         elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
             port = self._gate(cell) or "A"
@@ -303,7 +334,8 @@ class _Module:
             yield cell
 
     def _require_no_clock(self, cell: Cell) -> None:
-        used = (bit for port, bits in cell.pins.items() if port not in cell.outputs for bit in bits)
+        data = (port for port in cell.pins if port not in (*cell.outputs, "CLK", "WR_CLK", "EN"))
+        used = (bit for port in data for bit in cell.pins[port])
         net = next((bit for bit in used if bit in self.kinds), None)
         if net is not None and cell.kind not in IGNORED:
             raise RtlError(f"clock used as data: {self._shown(net)} in {self.module.name}")
@@ -315,8 +347,18 @@ class _Module:
         """Return the net that enables an edge and the value at which it does; None for the clock alone."""
         kind = self.kinds.get(net)
         self.rewriter.has_registers = True
+        if self.rewriter.has_periods and (kind is not _Kind.CLOCK or not rises):
+            what = "falling edge" if kind in _INVERSE else "gated or divided clock"
+            raise RtlError(
+                f"{what}: {self._shown(net)} in {self.module.name}; accepted with --clock: rising edges of "
+                "ports"
+            )
         if kind is None or (kind is _Kind.GATED and not rises):
-            what = "gated clock" if rises else "falling edge of a gated clock"
+            driver = self.module.drivers.get(net)
+            is_divided = driver is not None and self.module.cells[driver.cell].kind in STORAGE
+            what = (
+                "divided clock" if is_divided else "gated clock" if rises else "falling edge of a gated clock"
+            )
             raise RtlError(
                 f"{what}: {self._shown(net)} in {self.module.name}; accepted: an input port of one bit, or "
                 "the AND of a clock and a latch that is transparent while the clock is low"
@@ -326,9 +368,15 @@ class _Module:
             return net, True
         is_rising = rises == (kind is _Kind.CLOCK)
         self.rewriter.uses_falling |= not is_rising
-        return (self.clock, is_rising) if self.rewriter.has_falling else None
+        return (self._source(net), is_rising) if self.rewriter.has_falling else None
+
+    def _source(self, net: Bit) -> Bit:
+        """Return the input net of the clock that a net carries."""
+        port = _port_behind(self.module, net) if self.rewriter.has_periods else None
+        return self.clock if port is None else self.module.inputs[port][0]
 
     def _register(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
         [(net, rises)] = _edges(cell)
         event = self._event(net, rises=rises)
         if event is None:
@@ -339,6 +387,7 @@ class _Module:
         yield replace(cell, pins={**cell.pins, "CLK": (EVENT,), "D": data}, parameters=_rising(cell))
 
     def _memory(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
         clocks, enables = list(cell.pins["WR_CLK"]), list(cell.pins["WR_EN"])
         width, polarity = cell.number("WIDTH"), cell.number("WR_CLK_POLARITY")
         for i in range(cell.number("WR_PORTS")):
@@ -357,6 +406,7 @@ class _Module:
         yield replace(cell, pins=pins, parameters=parameters)
 
     def _latch(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
         data, output, is_low = cell.pins["D"], cell.pins["Q"], self._is_low(cell)
         self.rewriter.uses_falling |= not is_low
         if not self.rewriter.has_falling:

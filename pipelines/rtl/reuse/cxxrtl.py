@@ -19,6 +19,7 @@ from pipelines.rtl.reuse.building import (
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.harnesses import cxxrtl_harness
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end, source_text
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, Program
 from pipelines.silicon.synthesis import NORMALISE_MEMORIES
 
@@ -40,6 +41,7 @@ def build_cxxrtl(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     closing: Closing = serve,
@@ -49,8 +51,8 @@ def build_cxxrtl(
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 
     Args:   ports: of the design when they are known; it saves a second front end.
-        unroll_limit: see `languages.read_commands`. is_quick: modules are kept and not optimised.
-        closing: see `building.serve`.
+        unroll_limit: see `languages.read_commands`. clocks: with periods.
+        is_quick: modules are kept and not optimised. closing: see `building.serve`.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
@@ -64,6 +66,7 @@ def build_cxxrtl(
             files=files,
             stimuli=stimuli,
             unroll_limit=unroll_limit,
+            clocks=clocks,
         )
         ports, front_end = ports_of(design), design.front_end
     if ports.has_gates:

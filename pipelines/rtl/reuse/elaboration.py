@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipelines.rtl.reuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
+from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.ir import LIMB, Builder, Node, Piece, Signal, mask
 from pipelines.rtl.reuse.netlist import Netlist
 from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, Driver, RawModule, bits_value
 from pipelines.rtl.reuse.resets import require_equal_pulses
+from pipelines.rtl.reuse.schedules import Clock, no_clocks
 from pipelines.rtl.reuse.words import Words
 
 _OFFSET_SIGN = 31
@@ -96,6 +98,7 @@ class Design:
         clock: name of the clock port, None for a design without storage. front_end: what read the design.
         has_falling: a cycle has two events, and the clock is the last input, 1 in the second one.
         has_gates: there were gated clocks, which are enables now.
+        clocks: with periods; they are the last inputs, 1 in cycles at whose end they rise.
     """
 
     blocks: Mapping[str, Block]
@@ -106,6 +109,7 @@ class Design:
     front_end: str = ""
     has_falling: bool = False
     has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 SMALL_NODES = 8
@@ -129,9 +133,10 @@ def elaborate(netlist: Netlist) -> Design:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
     clock = netlist.clock or next(iter(clocks[netlist.top]), None)
-    inputs = {port: len(bits) for port, bits in top.inputs.items() if port != clock}
-    if netlist.has_falling and clock is not None:
-        inputs[clock] = 1
+    of_clocks = [*netlist.clocks] if clock is None else [clock]
+    inputs = {port: len(bits) for port, bits in top.inputs.items() if port not in of_clocks}
+    if netlist.has_falling or netlist.clocks:
+        inputs |= dict.fromkeys(of_clocks, 1)
     return Design(
         blocks=blocks,
         top=netlist.top,
@@ -141,6 +146,7 @@ def elaborate(netlist: Netlist) -> Design:
         front_end=netlist.front_end,
         has_falling=netlist.has_falling,
         has_gates=netlist.has_gates,
+        clocks=netlist.clocks,
     )
 
 
@@ -226,7 +232,7 @@ def _clocks(netlist: Netlist) -> dict[str, frozenset[str]]:
         nets = dict.fromkeys(net for net in used if net != EVENT)
         if len(nets) > 1 and name == netlist.top:
             several = ", ".join(sorted(module.names.get(net, str(net)) for net in nets))
-            raise RtlError(f"several clocks in {name}: {several}; accepted: one")
+            raise RtlError(f"several clocks in {name}: {several}; accepted: {ONE_CLOCK}")
         clocks[name] = frozenset(_clock_port(module, net) for net in nets)
     return clocks
 

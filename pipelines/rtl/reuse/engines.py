@@ -28,6 +28,7 @@ from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.partition import partition
 from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program, Simulator, cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
 from pipelines.rtl.reuse.verilator import VERILATOR, build_verilator
@@ -47,6 +48,7 @@ def build_reuse(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
@@ -62,7 +64,7 @@ def build_reuse(
     instances share chooses what to compute.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
-            unroll_limit: see `languages.read_commands`.
+            unroll_limit: see `languages.read_commands`. clocks: with periods.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
@@ -79,6 +81,7 @@ def build_reuse(
         files=files,
         stimuli=stimuli,
         unroll_limit=unroll_limit,
+        clocks=clocks,
     )
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):

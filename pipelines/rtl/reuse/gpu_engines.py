@@ -26,6 +26,7 @@ from pipelines.rtl.reuse.hetero import hetero_text
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.sides import Divider, Division
 from pipelines.rtl.reuse.simulator import Program
 from pipelines.rtl.reuse.structure import Structure, analyse
@@ -47,12 +48,13 @@ def build_cuda(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
 ) -> Program:
     """Build the whole design on a GPU, in graphs of several cycles.
 
-    Args:   unroll_limit: see `languages.read_commands`. launching: see `cuda_text`.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
@@ -64,6 +66,7 @@ def build_cuda(
         files=files,
         stimuli=stimuli,
         unroll_limit=unroll_limit,
+        clocks=clocks,
     )
     require_rising(design, f"engine {CUDA}")
     structure = analyse(design)
@@ -81,12 +84,13 @@ def build_hetero(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
 ) -> Program:
     """Build the design divided between the processor and a GPU.
 
-    Args:   unroll_limit: see `languages.read_commands`. divide: chooses sides.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. divide: chooses sides.
             on_gpu: False = both sides on the processor, each with a state of its own.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
@@ -100,6 +104,7 @@ def build_hetero(
         files=files,
         stimuli=stimuli,
         unroll_limit=unroll_limit,
+        clocks=clocks,
     )
     require_rising(design, f"engine {HETERO}")
     structure = analyse(design)

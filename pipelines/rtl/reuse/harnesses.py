@@ -41,6 +41,11 @@ def verilator_harness(
     clock = members[ports.clock].name if ports.clock else None
     # The clock falls behind the inputs; it is low at the beginning.
     falling = "if (!st.is_new) m->eval(); " if ports.has_falling else ""
+    low = "".join(f"m->{members[port].name} = 0; " for port in ports.clocks)
+    high = "".join(
+        f"m->{members[port].name} = st.cycle % {clock.period} == {clock.phase}; "
+        for port, clock in ports.clocks.items()
+    )
     previous = [name for name in previous if not (ports.has_falling and name.endswith(f"__TOP__{clock}"))]
     lines = [
         '#include "Vdesign.h"',
@@ -54,7 +59,8 @@ def verilator_harness(
         '  fprintf(stderr, "%s:%d: %s\\n", file ? file : "", line, message); _exit(1); }',
         *_shape(ports, stimuli),
         *_BITS,
-        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {}; bool is_new = true;",
+        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
+        "  bool is_new = true; u64 cycle = 0;",
         "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
         "  ~State() { clear(); } };",
         "static void set_inputs(State& st, const u64* in) {",
@@ -65,14 +71,15 @@ def verilator_harness(
         *(f"  m.{name} = !m.{name};" for name in previous),
         "}",
         "static void evaluate(State& st) {",
-        f"  for (auto m : st.model) {{ {falling}{_clock(clock, 0)} m->eval();",
+        f"  for (auto m : st.model) {{ {falling}{_clock(clock, 0)} {low}m->eval();",
         "    if (st.is_new) { expect_edges(*m->rootp); m->eval(); } }",
         "  st.is_new = false; }",
         "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
         "  for (auto& m : st.model) m = new Vdesign{st.context};",
-        "  st.is_new = true; }",
+        "  st.is_new = true; st.cycle = 0; }",
         "static void advance(State& st) {",
-        *([f"  for (auto m : st.model) {{ {_clock(clock, 1)} m->eval(); }}"] if clock else []),
+        *([f"  for (auto m : st.model) {{ {_clock(clock, 1)} {high}m->eval(); }}"] if clock or high else []),
+        "  st.cycle++;",
         "}",
         "static void get_outputs(State& st, u64* out) {",
         "  for (int s = 0; s < STIMULI; s++, out++) { Vdesign& m = *st.model[s];",
@@ -96,7 +103,12 @@ _BITS = (
 
 
 def _plain_members(ports: Ports) -> dict[str, Member]:
-    widths = {**ports.inputs, **ports.outputs, **({ports.clock: 1} if ports.clock else {})}
+    widths = {
+        **ports.inputs,
+        **ports.outputs,
+        **dict.fromkeys(ports.clocks, 1),
+        **({ports.clock: 1} if ports.clock else {}),
+    }
     return {port: Member(name=port.replace("__", "___05F"), width=width) for port, width in widths.items()}
 
 
@@ -148,14 +160,15 @@ def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
         "template <size_t N> static inline void put(cxxrtl::value<N>& v, size_t i, u64 x) {",
         "  v.data[2 * i] = (u32)x; if (2 * i + 1 < v.chunks) v.data[2 * i + 1] = (u32)(x >> 32); }",
         "typedef cxxrtl_design::p_design Model;",
-        "struct State { Model* model[STIMULI] = {};",
+        "struct State { Model* model[STIMULI] = {}; u64 cycle = 0;",
         "  ~State() { for (auto m : model) delete m; } };",
         # When a reset changes a register without a clock edge, what depends on that is evaluated again.
         "static void settle(Model& m, bool is_sampled) {",
         f"  for (int n = 0; n < {_MOST_DELTAS}; n++) {{ bool is_settled = m.eval();",
         "    if (!m.commit() || (is_settled && !is_sampled)) return; }",
         '  fputs("the model of CXXRTL does not settle\\n", stderr); _exit(1); }',
-        "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
+        "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; }",
+        "  st.cycle = 0; }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) { Model& m = *st.model[s];",
         *(
@@ -178,16 +191,17 @@ def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
 
 
 def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
-    yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
+    yield f"static void {name}(State& st) {{ for (auto m : st.model) {{ (void)m;"
     if level == 0 and ports.has_falling:  # the clock falls behind the inputs
         yield "  settle(*m, true);"
     if ports.clock:
         yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
-    yield (
-        f"  settle(*m, {'true' if level == 0 or ports.has_gates else 'false'}); }} }}"
-        if ports.clock or level == 0
-        else "  (void)m; } }"
-    )
+    for port, clock in ports.clocks.items():
+        rises = f"st.cycle % {clock.period} == {clock.phase}" if level else "0"
+        yield f"  put(m->{_mangled(port)}, 0, {rises});"
+    if ports.clock or ports.clocks or level == 0:
+        yield f"  settle(*m, {'false' if level else 'true'});"
+    yield f"  }} {'st.cycle++; ' if level else ''}}}"
 
 
 def _mangled(port: str) -> str:

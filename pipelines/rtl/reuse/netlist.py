@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipelines.rtl.reuse.clocking import with_one_clock
@@ -14,6 +14,7 @@ from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
 from pipelines.rtl.reuse.raw_modules import Bit, Cell, RawModule
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
@@ -29,7 +30,7 @@ class Netlist:
 
     Attributes:
         top: name of the top module. front_end: what read the design, empty if that is not known.
-        clock, has_falling, has_gates: see `clocking.Clocked`.
+        clock, has_falling, has_gates, clocks: see `clocking.Clocked`.
     """
 
     modules: Mapping[str, RawModule]
@@ -38,6 +39,7 @@ class Netlist:
     clock: str | None = None
     has_falling: bool = False
     has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 def read_verilog(
@@ -48,11 +50,12 @@ def read_verilog(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
 ) -> Netlist:
     """Elaborate a design and merge structurally equal modules.
 
     Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
-            unroll_limit: see `languages.read_commands`.
+            unroll_limit: see `languages.read_commands`. clocks: see `clocking.with_one_clock`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
@@ -67,15 +70,21 @@ def read_verilog(
         files=files,
         unroll_limit=unroll_limit,
     )
-    return replace(read_json(json.loads(written), top), front_end=front_end)
+    return replace(read_json(json.loads(written), top, clocks), front_end=front_end)
 
 
-def read_json(design: Mapping[str, Any], top: str) -> Netlist:
+def read_json(design: Mapping[str, Any], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS) -> Netlist:
     """Return the modules of Yosys' JSON."""
     modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
-    clocked = with_one_clock(_without_passed_bits(modules, top), top)
+    clocked = with_one_clock(_without_passed_bits(modules, top), top, clocks)
     netlist = _merge_equal(clocked.modules, top)
-    return replace(netlist, clock=clocked.clock, has_falling=clocked.has_falling, has_gates=clocked.has_gates)
+    return replace(
+        netlist,
+        clock=clocked.clock,
+        has_falling=clocked.has_falling,
+        has_gates=clocked.has_gates,
+        clocks=clocked.clocks,
+    )
 
 
 def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:

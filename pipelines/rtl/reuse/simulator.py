@@ -15,6 +15,7 @@ from pipelines.base.summation import ordered_sum
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import LIMB, mask
 from pipelines.rtl.reuse.layout import Layout
+from pipelines.rtl.reuse.schedules import Clock, no_clocks
 from pipelines.rtl.reuse.session import Session
 from pipelines.rtl.reuse.structure import words_of
 
@@ -28,6 +29,7 @@ class Ports:
     """Widths of the ports of a design, without its clock.
 
     Attributes: has_falling: falling edges of the clock matter. has_gates: registers have gated clocks.
+        clocks: with periods; the clock is None then.
     """
 
     inputs: Mapping[str, int]
@@ -35,6 +37,7 @@ class Ports:
     clock: str | None
     has_falling: bool = False
     has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from pipelines.rtl.reuse.languages import (
     without_comments,
 )
 from pipelines.rtl.reuse.memory_files import plain_words
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, Program
 from pipelines.rtl.reuse.verilator_ports import header_ports, members, ports_of_model
 
@@ -72,6 +72,7 @@ def build_verilator(
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     threads: int = 1,
@@ -120,8 +121,9 @@ def build_verilator(
                 files=files,
                 stimuli=stimuli,
                 unroll_limit=unroll_limit,
+                clocks=clocks,
             ),
-            partial(_own_ports, folder, sources, translate, verilog, top),
+            partial(_own_ports, folder, sources, translate, verilog, top, clocks),
         )
     known_ports = ports
 
@@ -160,7 +162,12 @@ def _find_ports(read: Callable[[], Design], own: Callable[[], Ports]) -> tuple[P
 
 
 def _own_ports(
-    folder: Path, sources: Sequence[str], translate: Callable[[Path], Path], verilog: str, top: str
+    folder: Path,
+    sources: Sequence[str],
+    translate: Callable[[Path], Path],
+    verilog: str,
+    top: str,
+    clocks: Mapping[str, Clock],
 ) -> Ports:
     """Return the ports that Verilator sees; they are kept beside compiled designs."""
 
@@ -170,11 +177,13 @@ def _own_ports(
         known = members(header, without_comments(verilog), top)
         texts = [_model_text(part) for part in sorted(model.glob("*.cpp"))]
         path = scratch / "ports.json"
-        path.write_text(json.dumps(asdict(ports_of_model(header, known, texts))), "utf-8")
+        ports = ports_of_model(header, known, texts, clocks)
+        content = {"inputs": ports.inputs, "outputs": ports.outputs, "clock": ports.clock}
+        path.write_text(json.dumps(content), "utf-8")
         return path
 
-    path = build(folder, "verilator-ports", sources, make)
-    return Ports(**json.loads(read_output(path, most_bytes=_MODEL_BYTES)))
+    path = build(folder, "verilator-ports", (*sources, *sorted(clocks)), make)
+    return Ports(**json.loads(read_output(path, most_bytes=_MODEL_BYTES)), clocks=clocks)
 
 
 def _previous_values(model: Path) -> list[str]:

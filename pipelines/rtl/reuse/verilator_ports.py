@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, reset_level
 
 _PORT = re.compile(
@@ -123,11 +125,16 @@ def _is_ascending(text: str) -> bool | None:
     return False if ends[1] and int(ends[1][1]) == 0 else None
 
 
-def ports_of_model(ports: Sequence[HeaderPort], known: Mapping[str, Member], sources: Sequence[str]) -> Ports:
+def ports_of_model(
+    ports: Sequence[HeaderPort],
+    known: Mapping[str, Member],
+    sources: Sequence[str],
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
+) -> Ports:
     """Return the ports of a design that Verilator alone has read; its clock is the input whose edges matter.
 
-    Args:   known: see `members`. sources: texts of the model, which name edges.
-    Raises: RtlError: inout ports, or several clocks.
+    Args:   known: see `members`. sources: texts of the model, which name edges. clocks: with periods.
+    Raises: RtlError: inout ports, several clocks without periods, or a clock that is no port.
     """
     if both := [plain_name(port.name) for port in ports if port.direction == "INOUT"]:
         raise RtlError(f"inout port: {both[0]}; accepted: input and output")
@@ -140,12 +147,16 @@ def ports_of_model(ports: Sequence[HeaderPort], known: Mapping[str, Member], sou
         for group in _EDGES.findall(text)
         for name in _EDGE.findall(group)
     }
-    clocks = [name for name in inputs if name in edges and inputs[name] == 1 and reset_level(name) is None]
-    if len(clocks) > 1:
-        raise RtlError(f"several clocks: {', '.join(clocks)}; accepted: one")
-    clock = clocks[0] if clocks else None
+    if unknown := [name for name in clocks if inputs.get(name) != 1]:
+        accepted = ", ".join(name for name, width in inputs.items() if width == 1)
+        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {accepted or 'none'}")
+    named = [name for name in inputs if name in edges and inputs[name] == 1 and reset_level(name) is None]
+    if len(named) > 1 and not clocks:
+        raise RtlError(f"several clocks: {', '.join(named)}; accepted: {ONE_CLOCK}")
+    clock = named[0] if named and not clocks else None
     return Ports(
-        inputs={name: width for name, width in inputs.items() if name != clock},
+        inputs={name: width for name, width in inputs.items() if name != clock and name not in clocks},
         outputs={name: width for name, width in widths.items() if name not in inputs},
         clock=clock,
+        clocks=clocks,
     )
