@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -78,6 +79,7 @@ def _project_files(question: SimulateQuestion) -> ProjectFiles:
         define=question.define,
         undefine=question.undefine,
         parameters=question.parameter,
+        variables=os.environ,
         top=question.top,
     )
 

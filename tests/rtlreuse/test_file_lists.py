@@ -13,13 +13,13 @@ from pipelines.rtl.reuse.file_lists import Arguments, list_words, read_list
 def arguments_of(path: Path, base: Path | None = None) -> Arguments:
     """What a list on the disk says."""
     arguments = Arguments()
-    read_list(path, arguments, read=lambda file, _: file.read_text(), place="", base=base)
+    read_list(path, arguments, read=lambda file, _: file.read_text(), place="", variables={}, base=base)
     return arguments
 
 
 def test_words_end_at_comments_and_blanks() -> None:
     text = '# no\n  # no\na//b.v c.v // no\n/* no\n no */ d.v/* no */e#f "g h" -GT=\\"x\\"\n'
-    words = [(word.text, word.place) for word in list_words(text, "l.f")]
+    words = [(word.text, word.place) for word in list_words(text, "l.f", {})]
     assert words == [
         ("a//b.v", "l.f:3"),
         ("c.v", "l.f:3"),
@@ -30,9 +30,9 @@ def test_words_end_at_comments_and_blanks() -> None:
     ]
 
 
-def test_words_have_variables_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RTL", "up")
-    assert [word.text for word in list_words("$RTL/a ${RTL}/b $(RTL)/c", "l.f")] == ["up/a", "up/b", "up/c"]
+def test_words_have_variables_of_the_environment() -> None:
+    words = list_words("$RTL/a ${RTL}/b $(RTL)/c", "l.f", {"RTL": "up"})
+    assert [word.text for word in words] == ["up/a", "up/b", "up/c"]
 
 
 def test_options_have_the_meaning_of_verilator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,27 +80,35 @@ class Arguments:
 
 
 def read_list(
-    path: Path, into: Arguments, *, read: Callable[[Path, Place], str], place: Place, base: Path | None = None
+    path: Path,
+    into: Arguments,
+    *,
+    read: Callable[[Path, Place], str],
+    place: Place,
+    variables: Mapping[str, str],
+    base: Path | None = None,
 ) -> None:
     """Add the words of a file list to arguments.
 
-    Args:   read: text of a file that a place names. base: folder of relative paths; None: the current one.
+    Args:   read: text of a file that a place names. variables: values of $X and the like.
+            base: folder of relative paths; None: the current one.
     Raises: RtlError: a word that is not understood, or a cycle of lists, with file and line.
     """
-    _List(into=into, read=read).add(path, place=place, base=base, outer=())
+    _List(into=into, read=read, variables=variables).add(path, place=place, base=base, outer=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _List:
     into: Arguments
     read: Callable[[Path, Place], str]
+    variables: Mapping[str, str]
 
     def add(self, path: Path, *, place: Place, base: Path | None, outer: Sequence[Path]) -> None:
         file = path.resolve()
         if file in outer:
             names = " -> ".join(one.name for one in (*outer[outer.index(file) :], file))
             raise RtlError(f"cycle of file lists: {names} ({place})")
-        words = list(list_words(self.read(path, place), str(path)))
+        words = list(list_words(self.read(path, place), str(path), self.variables))
         at = iter(words)
         for word in at:
             self._take(word, at, base=base, outer=(*outer, file))
@@ -165,8 +172,8 @@ def _unknown(text: str, place: Place) -> RtlError:
     return RtlError(f"unknown option in a file list: {shown} ({place}); accepted: {ACCEPTED}")
 
 
-def list_words(text: str, name: str) -> Iterator[Word]:
-    """Yield the words of a file list without comments; variables of the environment are replaced.
+def list_words(text: str, name: str, variables: Mapping[str, str]) -> Iterator[Word]:
+    """Yield the words of a file list without comments; variables such as $X are replaced.
 
     As in Verilator, `//` begins a comment behind a blank, `#` at the beginning of a line, and `/*` anywhere.
     A quote behind a backslash is part of its word.
@@ -181,18 +188,18 @@ def list_words(text: str, name: str) -> Iterator[Word]:
             raise RtlError(f"{what} without its end ({place})")
         for match in _WORD.finditer(line):
             plain = _QUOTE.sub(lambda quote: '"' if quote[1] else "", match[0])
-            yield Word(text=_expanded(plain, place), place=place)
+            yield Word(text=_expanded(plain, place, variables), place=place)
 
 
 def _blank(comment: str) -> str:
     return " " + "\n" * comment.count("\n")
 
 
-def _expanded(text: str, place: Place) -> str:
+def _expanded(text: str, place: Place, variables: Mapping[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         variable = match[1] or match[2] or match[3]
-        if variable not in os.environ:
+        if variable not in variables:
             raise RtlError(f"no variable {variable} in the environment: {text[:_SHOWN]} ({place})")
-        return os.environ[variable]
+        return variables[variable]
 
     return _VARIABLE.sub(value, text)

@@ -41,7 +41,8 @@ class ProjectFiles:
         files: of the design. libraries: Verilog of modules that it instantiates.
         lists: file lists whose paths are relative to the current folder; near_lists: to the list's own.
         folders: of included files and missing modules. root: folder that no path leaves; None: see `_roots`.
-        define, undefine: macros. parameters: NAME=VALUE of the top module. top: None for the only one.
+        variables: of the environment, for lists. define, undefine: macros.
+        parameters: NAME=VALUE of the top module. top: None for the only one.
     """
 
     files: Sequence[Path]
@@ -53,6 +54,7 @@ class ProjectFiles:
     define: Sequence[str] = ()
     undefine: Sequence[str] = ()
     parameters: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
     top: str | None = None
 
 
@@ -106,10 +108,9 @@ class _Reader:
         named, arguments = self.named, Arguments()
         arguments.sources = [Placed(value=str(path), place="") for path in named.files]
         arguments.folders = [Placed(value=str(path), place="-I") for path in named.folders]
-        for path in named.lists:
-            read_list(path, arguments, read=self.list_text, place="")
-        for path in named.near_lists:
-            read_list(path, arguments, read=self.list_text, place="", base=path.parent)
+        lists = [(path, None) for path in named.lists] + [(path, path.parent) for path in named.near_lists]
+        for path, base in lists:
+            read_list(path, arguments, read=self.list_text, place="", variables=named.variables, base=base)
         if not arguments.sources:
             raise RtlError("no file of a design; accepted: FILE or --file-list with at least one")
         arguments.parameters += [Placed(value=value, place="-G") for value in named.parameters]
