@@ -68,6 +68,7 @@ def test_lists_in_lists_are_relative_to_the_current_folder_or_their_own(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("a.v\n-y \0", "a character NUL in a file list (l.f:2)"),
         ("a.v\n-foo", "unknown option in a file list: -foo (l.f:2); accepted: files, -f, -F, -I, -y, -v, "),
         ("+foo+bar", "unknown option in a file list: +foo+bar (l.f:1); accepted: files, "),
         ("-D", "unknown option in a file list: -D (l.f:1); accepted: files, "),

@@ -271,6 +271,16 @@ module b (input x, output y); assign y = ~x; endmodule"""
         ({"a.v": SEVERAL, "l.f": "a.v -Iinc"}, ("-f", "l.f"), "no such folder: inc (l.f:1)"),
         ({"a.v": SEVERAL}, ("a.v", "--root", "none"), "no such folder: --root none"),
         (
+            {"l.f": f"a.v -y {'x' * 300}"},
+            ("-f", "l.f"),
+            f"no such folder: {'x' * 50}... (300 characters) (l.f:1)",
+        ),
+        (
+            {"a.v": f'`include "{"x" * 300}"'},
+            ("a.v",),
+            f"no file to include: {'x' * 50}... (300 characters) (a.v:1); searched: .",
+        ),
+        (
             {"a.v": "module a (output y); endmodule", "l.f": "a.v"},
             ("-f", "l.f", "--vcd", "a.v"),
             "--vcd a.v is a file of the design; accepted: another file",

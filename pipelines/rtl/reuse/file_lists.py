@@ -183,6 +183,8 @@ def list_words(text: str, name: str, variables: Mapping[str, str]) -> Iterator[W
     lines = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else _blank(match[0]), text)
     for number, line in enumerate(lines.split("\n"), 1):
         place = f"{name}:{number}"
+        if "\0" in line:
+            raise RtlError(f"a character NUL in a file list ({place})")
         if "/*" in line or line.replace('\\"', "").count('"') % 2:
             what = "comment" if "/*" in line else "string"
             raise RtlError(f"{what} without its end ({place})")

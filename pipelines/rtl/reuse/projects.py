@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -94,6 +94,14 @@ def read_project(named: ProjectFiles) -> Project:
     return _read_verilog(reader, arguments)
 
 
+def _answers(question: Callable[[], bool]) -> bool:
+    """Return the answer about a path, no for a text that is no name of a file."""
+    try:
+        return question()
+    except (OSError, ValueError):
+        return False
+
+
 class _Reader:
     """Reads files that lie in the folders of a project."""
 
@@ -127,7 +135,7 @@ class _Reader:
     def text(self, path: Path, place: Place, what: str) -> str:
         """Return the text of a file in the project. Raises: RtlError: it is outside, or cannot be read."""
         where = f" ({place})" if place else ""
-        if path.exists() and place:
+        if place and _answers(path.exists):
             self.require_inside(path, place)
         content = read_bounded(
             path, what=what, most_bytes=TEXT_BYTES, error=lambda message: RtlError(f"{message}{where}")
@@ -284,7 +292,7 @@ class _Finder:
     def __init__(self, reader: _Reader, arguments: Arguments) -> None:
         self.reader, self.arguments = reader, arguments
         for folder in arguments.folders:
-            if not Path(folder.value).is_dir():
+            if not _answers(Path(folder.value).is_dir):
                 raise RtlError(f"no such folder: {folder.value} ({folder.place})")
         self.folders = [Path(folder.value) for folder in arguments.folders]
         if reader.base is not None:
@@ -298,7 +306,7 @@ class _Finder:
         is_first = self.arguments.is_relative
         folders = [file.parent, *self.folders] if is_first else [*self.folders, file.parent]
         for folder in folders:
-            if (folder / name).exists():
+            if _answers((folder / name).exists):
                 self.reader.require_inside(folder / name, place)
                 return folder / name
         searched = ", ".join(dict.fromkeys(self.reader.shown(folder) for folder in folders))
@@ -333,7 +341,7 @@ class _Finder:
     def _module_file(self, kind: str) -> Path | None:
         ends = self.arguments.extensions or _EXTENSIONS
         paths = (folder / f"{kind}{end}" for folder in self.folders for end in ends)
-        return next((path for path in paths if path.is_file() and self.reader.is_inside(path)), None)
+        return next((path for path in paths if _answers(path.is_file) and self.reader.is_inside(path)), None)
 
 
 # ---- memories --------------------------------------------------------------------------------------------
@@ -371,18 +379,11 @@ def _memories(
 def _memory_path(reader: _Reader, name: str, file: Path) -> Path | None:
     """Return the regular file of a name in a source file, None if there is none in the project."""
     folders = [file.parent] if reader.base is None else [reader.base, file.parent]
-    paths = {path.resolve(): path for folder in folders if _is_file(path := folder / name)}
+    paths = {path.resolve(): path for folder in folders if _answers((path := folder / name).is_file)}
     inside = [path for path in paths.values() if reader.is_inside(path)]
     if len(inside) > 1 and _memory_words(inside[0]) != _memory_words(inside[1]):
         raise _two_files(reader, name, *inside)
     return inside[0] if inside else None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a text that is no name of a file
-        return False
 
 
 def _memory_words(path: Path) -> bytes:
