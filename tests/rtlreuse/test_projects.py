@@ -141,8 +141,8 @@ def test_text_that_is_switched_off_is_left_out_in_synthesis(
     monkeypatch.chdir(tmp_path)
     write({"t.v": SWITCHED, "u.v": SWITCHED.replace("`ifdef NO", "")})
     for engine in ("reuse", "verilator", "cxxrtl"):
-        for name, options, value in (("t.v", {}, 1), ("u.v", {"undefine": ["SYNTHESIS"]}, 3)):
-            project = read_project(ProjectFiles(files=[Path(name)], **options))
+        for name, undefine, value in (("t.v", (), 1), ("u.v", ("SYNTHESIS",), 3)):
+            project = read_project(ProjectFiles(files=[Path(name)], undefine=undefine))
             program = ENGINES[engine](project.text, top="t", folder=programs, is_quick=True)
             with closing(Simulator(program)) as simulator:
                 assert simulator.step() == {"y": value}
