@@ -148,6 +148,17 @@ def test_text_that_is_switched_off_is_left_out_in_synthesis(
                 assert simulator.step() == {"y": value}
 
 
+def test_folders_come_before_that_of_the_file_unless_a_list_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write({"rtl/a.v": '`include "x.vh"\nmodule a; endmodule', "rtl/x.vh": "// near", "inc/x.vh": "// folder"})
+    write({"l.f": "--relative-includes"})
+    for lists, expected in (((), "// folder"), ((Path("l.f"),), "// near")):
+        named = ProjectFiles(files=[Path("rtl/a.v")], folders=[Path("inc")], lists=lists)
+        assert expected in read_project(named).text
+
+
 def test_messages_of_readers_have_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(
