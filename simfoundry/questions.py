@@ -282,9 +282,11 @@ class ExploreQuestion:
 class SimulateQuestion:
     """A design to simulate."""
 
-    file: File = asked("Verilog, SystemVerilog or FIRRTL.")
+    files: File | Sequence[File] = asked("Verilog, SystemVerilog or FIRRTL, in the order of compilation.", ())
     _: KW_ONLY
-    top: str = asked("Module that is simulated.")
+    top: str | None = asked(
+        "Module that is simulated.", None, unset="the only module that no other one instantiates"
+    )
     cycles: int = asked("Clock cycles.", least=1, most=10**12)
     stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
     engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
@@ -298,6 +300,43 @@ class SimulateQuestion:
     )
     signals: Sequence[str] = asked(
         "Ports and registers of the waveform, such as top.u.*.", (), metavar="PATTERN", unset="all ports"
+    )
+    file_list: Sequence[File] = asked(
+        "File list as Verilator reads it, its paths relative to the current folder.",
+        (),
+        flags=["-f", "--file-list"],
+        metavar="LIST",
+    )
+    near_list: Sequence[File] = asked(
+        "File list whose paths are relative to its own folder.",
+        (),
+        flags=["-F", "--near-list"],
+        metavar="LIST",
+    )
+    include: Sequence[File] = asked(
+        "Folder of included files and of modules that are missing.",
+        (),
+        flags=["-I", "--include"],
+        metavar="FOLDER",
+    )
+    parameter: Sequence[str] = asked(
+        "Parameter of the top module, such as WIDTH=8.", (), flags=["-G", "--parameter"], metavar="NAME=VALUE"
+    )
+    root: File | None = asked(
+        "Folder that no file of the design may leave.", None, unset="see docs/rtlsim.md", metavar="FOLDER"
+    )
+    clock: Sequence[str] = asked(
+        "Period of an input clock in cycles, and the first cycle at whose end it rises; for each of several.",
+        (),
+        metavar="NAME=PERIOD[:PHASE]",
+        unset="one clock that rises in every cycle",
+    )
+    unroll_limit: int | None = asked(
+        "Iterations of a loop that slang and Verilator unroll.",
+        None,
+        unset="their own limits",
+        least=1,
+        most=1_000_000,
     )
     library: Sequence[File] = asked(
         "Verilog of modules that the design instantiates (extmodules of FIRRTL).", ()

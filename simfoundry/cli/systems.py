@@ -110,11 +110,24 @@ def place(as_json: bool, **options: Any) -> None:
 
 @listed("Networks, accelerators and Verilog", memory_gib=4)
 @click.command()
-@click.argument("file", type=PATH)
+@click.argument("files", type=PATH, nargs=-1, metavar="[FILE]...")
 @options_of(
     SimulateQuestion,
+    *("file_list", "near_list", "include", "parameter", "root"),
     *("top", "cycles", "stimuli", "engine", "seed", "inputs", "reset_cycles", "vcd", "fst", "signals"),
-    *("library", "define", "undefine", "toggles", "memory", "threads", "batch", "skip_idle", "checkpoint"),
+    *(
+        "library",
+        "define",
+        "undefine",
+        "clock",
+        "unroll_limit",
+        "toggles",
+        "memory",
+        "threads",
+        "batch",
+        "skip_idle",
+        "checkpoint",
+    ),
     "resume",
 )
 @as_json_option
@@ -124,6 +137,8 @@ def simulate(as_json: bool, **options: Any) -> None:
 
     Outputs are sampled before the rising edge; their digest is equal for all engines.
     """
+    if not (options["files"] or options["file_list"] or options["near_list"]):
+        raise click.UsageError("one of FILE, --file-list and --near-list is required")
     answer = asking.simulate(**options)
     if as_json:
         answer_json(answer)

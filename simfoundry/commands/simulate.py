@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,15 +16,15 @@ from pyarrow.parquet import write_table
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.base.files import read_bounded
 from pipelines.base.folders import replacing_file
 from pipelines.base.limited import reading
 from pipelines.base.tools import stopwatch
-from pipelines.rtl.reuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
+from pipelines.rtl.reuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
 from pipelines.rtl.reuse.choice import installed_engines
 from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
-from pipelines.rtl.reuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
+from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
+from pipelines.rtl.reuse.schedules import read_clocks
 from pipelines.rtl.reuse.state import (
     Toggles,
     count_toggles,
@@ -46,10 +47,9 @@ from simfoundry.questions import SimulateQuestion
 AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000
 """Cycles below which asking the picker takes longer than it can save."""
+_OUTPUTS = ("vcd", "fst", "toggles", "checkpoint")
 TRACE_LIMIT_BYTES = 1 << 30
 """Limit on the values of ports from which a waveform is written."""
-MEMORY_FILE_BYTES = 64 << 20
-TEXT_BYTES = 256 << 20
 _BUILD_LIMIT_S = 3600.0
 _COPY = re.compile(r"(?<![\w/])design\.s?v:(?=\d)")
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
@@ -62,35 +62,48 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
-    with _naming_file(question):
-        return _answer(question)
+    named = _project_files(question)
+    with _naming_file(named):
+        return _answer(question, named)
+
+
+def _project_files(question: SimulateQuestion) -> ProjectFiles:
+    files = question.files
+    return ProjectFiles(
+        files=[Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files],
+        libraries=[Path(path) for path in question.library],
+        lists=[Path(path) for path in question.file_list],
+        near_lists=[Path(path) for path in question.near_list],
+        folders=[Path(path) for path in question.include],
+        root=None if question.root is None else Path(question.root),
+        define=question.define,
+        undefine=question.undefine,
+        parameters=question.parameter,
+        variables=os.environ,
+        top=question.top,
+    )
 
 
 @contextmanager
-def _naming_file(question: SimulateQuestion) -> Iterator[None]:
+def _naming_file(named: ProjectFiles) -> Iterator[None]:
     """Let messages name the user's file where tools name a copy; joined with libraries it has other lines."""
     try:
         yield
     except MissingMemoryFile:
         raise
     except RtlError as error:
-        if question.library:
+        if named.libraries or len(named.files) != 1:
             raise
-        name = Path(question.file).name.replace("\\", r"\\")
+        name = named.files[0].name.replace("\\", r"\\")
         raise RtlError(_COPY.sub(f"{name}:", str(error))) from error
 
 
-def _answer(question: SimulateQuestion) -> dict[str, Any]:
-    with reading(f"the design {question.file}"):
-        text, language = with_libraries(
-            _text(Path(question.file), "design"),
-            top=question.top,
-            language=language_of(Path(question.file)),
-            libraries=[_text(Path(path), "library") for path in question.library],
-        )
-        text = with_macros(text, language=language, define=question.define, undefine=question.undefine)
-    files = _memory_files(text, Path(question.file))
-    engine, engine_reason = _choose_engine(question, text, has_files=bool(files))
+def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
+    with reading(f"the design {_label(named)}"):
+        project = read_project(named)
+    _require_other_outputs(question, project)
+    clocks = read_clocks(question.clock)
+    engine, engine_reason = _choose_engine(question, project, _label(named))
     start = stopwatch()
     own: dict[str, Any] = {}
     if engine == REUSE:
@@ -99,28 +112,29 @@ def _answer(question: SimulateQuestion) -> dict[str, Any]:
         own["is_apart"] = None if _may_try_layouts(question) else False
     try:
         program = _BUILDERS[engine](
-            text,
-            top=question.top,
+            project.text,
+            top=project.top,
             folder=find_deployment().cache_dir / "simulators",
             stimuli=question.stimuli,
             timeout_s=_BUILD_LIMIT_S,
-            language=language,
-            files=files,
+            language=project.language,
+            files=project.files,
+            unroll_limit=question.unroll_limit,
+            clocks=clocks,
             **own,
         )
     except MissingMemoryFile as error:
-        if "/" not in error.name:
-            _memory_file(Path(question.file).parent / error.name)  # says why it cannot be read
+        project.require_memory_file(error.name)
         raise
     build_s = stopwatch() - start
     simulator = Simulator(program)
     _prepare(simulator, question)
-    choice = choose_signals(simulator, question.top, question.signals)
+    choice = choose_signals(simulator, project.top, question.signals)
     _require_memory(question, program, choice)
     start = stopwatch()
     result, toggles = _run(simulator, question)
     run_s = stopwatch() - start
-    _write_waveforms(question, program, choice, result)
+    _write_waveforms(question, project.top, program, choice, result)
     if question.toggles is not None:
         _write_toggles(Path(question.toggles), toggles, question.cycles * question.stimuli)
     if question.checkpoint is not None:
@@ -128,12 +142,13 @@ def _answer(question: SimulateQuestion) -> dict[str, Any]:
         with _writing("--checkpoint", path):
             write_checkpoint(simulator, path)
     return {
-        "top": question.top,
+        "top": project.top,
         "engine": engine,
         "engine_reason": engine_reason,
+        "front_end": program.front_end,
         "cycles": question.cycles,
         "stimuli": question.stimuli,
-        "clock": program.ports.clock,
+        "clock": program.ports.clock or ", ".join(program.ports.clocks) or None,
         "inputs": dict(program.ports.inputs),
         "outputs": dict(program.ports.outputs),
         "digests": [f"{int(digest):016x}" for digest in result.digests],
@@ -147,12 +162,26 @@ def _answer(question: SimulateQuestion) -> dict[str, Any]:
     }
 
 
+def _require_other_outputs(question: SimulateQuestion, project: Project) -> None:
+    """Refuse an output that is a file of the design, which a file list may name."""
+    for option in _OUTPUTS:
+        path = getattr(question, option)
+        if path is not None and any(
+            Path(path).exists() and file.samefile(path) for file in _existing(project)
+        ):
+            raise FoundryError(f"--{option} {path} is a file of the design; accepted: another file")
+
+
+def _existing(project: Project) -> list[Path]:
+    return [file for file in project.read if file.exists()]
+
+
 def _require_options(question: SimulateQuestion) -> None:
     if question.engine not in (AUTO, *_BUILDERS):
         raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *_BUILDERS))}")
     if question.inputs is not None and question.stimuli != 1:
         raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
-    for option in ("vcd", "fst", "toggles", "checkpoint"):
+    for option in _OUTPUTS:
         path = getattr(question, option)
         if path is not None and not Path(path).parent.is_dir():
             raise FoundryError(f"no such folder: {Path(path).parent} (--{option} {path})")
@@ -178,23 +207,33 @@ def _require_options(question: SimulateQuestion) -> None:
             raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
 
 
-def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) -> tuple[str, str]:
+def _label(named: ProjectFiles) -> str:
+    """Return the name of a design in messages."""
+    return str(next(iter((*named.files, *named.lists, *named.near_lists)), "without files"))
+
+
+def _choose_engine(question: SimulateQuestion, project: Project, label: str) -> tuple[str, str]:
     """Return the engine, and why it is taken."""
     if question.engine != AUTO:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle or has_files
+    has_own = (
+        question.threads > 1
+        or question.batch > 1
+        or question.skip_idle
+        or bool(project.files or question.clock)
+    )
     if question.stimuli > 1 or has_own or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {
-        "verilog": text,
-        "top": question.top,
+        "verilog": project.text,
+        "top": project.top,
         "cycles": question.cycles,
         "engines": " ".join(installed_engines()),
     }
     try:
-        answer = ask_model(PICKER, "champion", row, str(question.file))
+        answer = ask_model(PICKER, "champion", row, label)
     except FoundryError as error:
         return REUSE, f"no answer of {PICKER}@champion: {str(error).partition(';')[0]}"
     return str(answer["engine"]), f"{PICKER}@champion expects these seconds: {answer['alternatives']}"
@@ -209,24 +248,6 @@ def _may_try_layouts(question: SimulateQuestion) -> bool:
 def _has_state_options(question: SimulateQuestion) -> bool:
     options = (question.memory, question.toggles, question.checkpoint, question.resume, question.signals)
     return any(bool(option) for option in options)
-
-
-def _text(path: Path, what: str) -> str:
-    content = read_bounded(path, what=what, most_bytes=TEXT_BYTES, error=FoundryError)
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FoundryError(f"cannot read the {what} {path}: not UTF-8 text (byte {error.start})") from error
-
-
-def _memory_files(text: str, design: Path) -> Mapping[str, bytes]:
-    """Return the content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
-    paths = [design.parent / name for name in memory_file_names(text)]
-    return {path.name: _memory_file(path) for path in paths if path.is_file()} or NO_FILES
-
-
-def _memory_file(path: Path) -> bytes:
-    return read_bounded(path, what="memory file", most_bytes=MEMORY_FILE_BYTES, error=FoundryError)
 
 
 def _is_traced(question: SimulateQuestion) -> bool:
@@ -264,11 +285,13 @@ def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, l
     return simulator.run(question.cycles, is_traced=_is_traced(question), **draws), []
 
 
-def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choice, result: RunResult) -> None:
+def _write_waveforms(
+    question: SimulateQuestion, top: str, program: Program, choice: Choice, result: RunResult
+) -> None:
     if not _is_traced(question):
         return
-    clock = f"{question.top}.{program.ports.clock}" if program.ports.clock else ""
-    signals = traced_signals(question.top, program.ports, choice, result)
+    clock = f"{top}.{program.ports.clock}" if program.ports.clock else ""
+    signals = traced_signals(top, program.ports, choice, result)
     if question.vcd is not None:
         path = Path(question.vcd)
         with _writing("--vcd", path), replacing_file(path) as new:
@@ -316,7 +339,8 @@ def simulate_text(answer: Mapping[str, Any]) -> str:
     more = len(answer["digests"]) - len(shown)
     plain = {
         "design": f"{answer['top']}: {len(answer['inputs'])} inputs, {len(answer['outputs'])} outputs, "
-        f"clock {answer['clock'] or 'none'}",
+        f"clock {answer['clock'] or 'none'}"
+        + (f", read by {answer['front_end']}" if answer["front_end"] else ""),
         "engine": f"{answer['engine']}, {answer['program_bytes'] / 1024:,.0f} KiB, "
         f"ready in {answer['build_s']:.2f} s ({answer['engine_reason']})",
         "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} stimuli in {answer['run_s']:.3f} s, "

@@ -32,7 +32,11 @@ READ = {
     "power": {"network", "--hardware", "--hls-config"},
     "explore": {"network"},
     "place": {"graph", "--fabric"},
-    "simulate": {"file", "--inputs", "--library", "--memory", "--resume"},
+    "simulate": {
+        "files",
+        *("--file-list", "--near-list", "--include", "--root"),
+        *("--inputs", "--library", "--memory", "--resume"),
+    },
     "release write": {"--from"},
     "release make": {"--config"},
     "import": {"path", "--kernels", "--directives", "--list"},
@@ -93,7 +97,7 @@ def _invoke(words: str, read: str, output: str, path: Path, named: Path) -> Resu
             arguments += [name, str(named)]
         elif name == read and isinstance(parameter, click.Option):
             arguments += [name, f"m={path}" if name == "--memory" else str(path)]
-        elif isinstance(parameter, click.Argument) and parameter.required:
+        elif isinstance(parameter, click.Argument) and (parameter.required or name == read):
             arguments += [str(path) if name == read else "other"]
         elif parameter.required:
             arguments += [name, "1"]

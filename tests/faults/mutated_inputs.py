@@ -149,6 +149,7 @@ TOKENS = {
     "firrtl": "circuit module inst of wire reg mem cmem smem when else : <= is invalid UInt<8> SInt "
     'UInt<99999999> [99999999] mux( add( cat( dshl( ( ) { } flip -1 \n  " UInt<1>(',
     "stimulus": ', \n " nan -1 1e999 0x 0xffffffffffffffffffffffff rst a é',
+    "file_list": '-f -F l.f -y -v .. / ~ $HOME ${X} +incdir+ +define+ -GW= -D " \\" /* */ // # é a.v \n',
     "memory_image": "\n @ @ffffffff x z _ // /* -1 0x é ffffffffffffffffffff",
     "questions": ', \n " "" nan inf -1 1e999 source top é [ ] { } pipeline 99999999999999999999',
     "labelled": ', \n " "" nan inf -1 1e999 source top é [ ] { } pipeline 99999999999999999999',
@@ -397,6 +398,23 @@ def _stimulus(folder: Path) -> Parser:
     return Parser(seeds=[text.encode(), _parquet(folder, rows)], parse=parse, errors=(RtlError,))
 
 
+def _file_list(folder: Path) -> Parser:
+    from pipelines.rtl.reuse.errors import RtlError
+    from pipelines.rtl.reuse.projects import ProjectFiles, read_project
+
+    (folder / "a.v").write_text(
+        '`include "b.vh"\nmodule a #(parameter W = 1) (output y); b u (y); endmodule\n'
+    )
+    (folder / "b.vh").write_text("`ifdef X\n`define Y 1\n`endif\n")
+    (folder / "b.v").write_text("module b (output y); assign y = 1; endmodule\n")
+
+    def read(path: Path) -> object:
+        return read_project(ProjectFiles(files=(), near_lists=[path], root=folder))
+
+    text = "# list\n+incdir+. -y . +libext+.v /* c */ +define+X=1+Z\na.v -GW=3 // end\n-Wno-lint --top a\n"
+    return Parser(seeds=[text.encode()], parse=_written(folder, "l.f", read), errors=(RtlError,))
+
+
 def _memory_image(folder: Path) -> Parser:
     from pipelines.rtl.reuse.errors import RtlError
     from pipelines.rtl.reuse.state import read_image
@@ -581,6 +599,7 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
     "firrtl": _design(".fir", FIRRTL),
     "stimulus": _stimulus,
     "memory_image": _memory_image,
+    "file_list": _file_list,
     "labelled": _labelled,
     "data": _data,
     "directives": _directives,
@@ -605,7 +624,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "power": ("onnx", "hardware", "hls_config"),
     "explore": ("onnx", "liberty"),
     "place": ("onnx", "graph", "fabric"),
-    "simulate": ("verilog", "systemverilog", "firrtl", "stimulus", "memory_image"),
+    "simulate": ("verilog", "systemverilog", "firrtl", "stimulus", "memory_image", "file_list"),
     "release": ("release", "parameters"),
     "import": ("release", "labelled", "csynth", "c"),
     "sql": ("sql",),

@@ -217,7 +217,7 @@ def test_loop_of_system_verilog_is_named() -> None:
 def test_language_follows_the_name_of_a_file() -> None:
     assert language_of(Path("a/b.v")) == VERILOG
     with pytest.raises(
-        RtlError, match=r"^unknown language: b.vhd; accepted: names that end in .v, .sv, .fir$"
+        RtlError, match=r"^unknown language: b.vhd; accepted: names that end in .v, .sv, .vh, .svh, .fir$"
     ):
         language_of(Path("a/b.vhd"))
 

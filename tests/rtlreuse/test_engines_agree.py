@@ -23,7 +23,8 @@ from pipelines.rtl.reuse import (
     languages,
 )
 from pipelines.rtl.reuse.building import read_design
-from pipelines.rtl.reuse.languages import memory_file_names, with_macros
+from pipelines.rtl.reuse.errors import MissingMemoryFile
+from pipelines.rtl.reuse.languages import with_macros
 from pipelines.rtl.reuse.memory_files import MemoryShape, words_beyond
 from pipelines.silicon.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
@@ -336,13 +337,6 @@ def test_simulate_reads_memory_files_beside_the_design(tmp_path: Path) -> None:
     assert CliRunner().invoke(simfoundry, arguments).exit_code == 0
 
 
-def test_memory_file_names_are_plain_and_not_included() -> None:
-    text = '`include "a.vh"\n initial $readmemh("m.hex", m); // "no.hex"\n'
-    text += 'parameter F = "../x", G = "a.vh", H = "n";'
-    assert memory_file_names(text) == ["m.hex", "n"]
-    assert memory_file_names('initial $display("m.hex");') == []
-
-
 def of_words(kind: str) -> str:
     """The end of a message about a word."""
     return f"accepted: {kind} words, x, z and _ in them, addresses such as @1f, and comments"
@@ -387,7 +381,7 @@ OF_8_BITS = "accepted: at most 8 bits, 0 before them"
         ("h", "", b"1\n/* 2\n*/ zoo", f"memory file f.hex:3: 'zoo'; {of_words('hexadecimal')}"),
         ("b", "", b"1 2", f"memory file f.hex:1: '2'; {of_words('binary')}"),
         ("h", "", b"\xff", f"memory file f.hex:1: '\\xff'; {of_words('hexadecimal')}"),
-        ("h", "", None, "no memory file f.hex; accepted: a plain name of a file beside the design"),
+        ("h", "", None, str(MissingMemoryFile("f.hex"))),
         (
             "h",
             ", 5, 2",

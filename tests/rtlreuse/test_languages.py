@@ -23,8 +23,9 @@ endmodule
 """
 
 
-def without(top: str, language: str) -> list[str]:
-    return [command for command in read_commands(top, language) if not command.startswith(DERIVE_INSTANCES)]
+def without(top: str, language: str, unroll_limit: int | None = None) -> list[str]:
+    commands = read_commands(top, language, unroll_limit)
+    return [command for command in commands if not command.startswith(DERIVE_INSTANCES)]
 
 
 @pytest.mark.sample(3)

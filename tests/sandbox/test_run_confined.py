@@ -348,7 +348,13 @@ def test_run_confined_places_files(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout) == (0, "one two")
 
 
-@pytest.mark.parametrize("name", ["../a", "/a", "a/b", "", ".."])
+def test_run_confined_places_files_in_folders(tmp_path: Path) -> None:
+    files = {"a/b/c": b"one ", "a/d": b"two"}
+    run = run_confined(("/usr/bin/cat", "a/b/c", "a/d"), folder=tmp_path, files=files)
+    assert (run.returncode, run.stdout) == (0, "one two")
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a/../b", "./a", "a//b", "a/", "", ".."])
 def test_run_confined_rejects_a_file_outside_its_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(SandboxError, match=r"^file must have a plain name, got "):
         run_confined(("/usr/bin/true",), folder=tmp_path / "box", files={name: b""})

@@ -15,7 +15,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from pipelines.base.sandbox.guard import guarded
@@ -239,7 +239,8 @@ def run_confined(
         folder: empty, created if absent; its working directory. Its output there is untrusted: see
             `read_output`.
         readable: files and folders that it may read and execute besides.
-        files: name and content of what lies in its folder when it starts; it may replace them.
+        files: name (`a.v` or `folder/a.v`) and content of what lies in its folder when it starts; it may
+            replace them.
         limits: of the run; None for the defaults.
         environment: variables added to PATH, a C locale, and HOME and TMPDIR, which are the folder.
         inherited: pipes to this process that it gets under their numbers; they are closed here, as it ends
@@ -322,10 +323,14 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
     if left:
         raise SandboxError(f"folder is not empty: {', '.join(left[:5])} ({folder})")
     for name, content in files.items():
-        if name != Path(name).name or name in ("", ".."):
+        if name != str(PurePosixPath(name)) or name.startswith("/") or {".", ".."} & set(name.split("/")):
             raise SandboxError(f"file must have a plain name, got {name!r}")
-        (folder / name).write_bytes(content)
-        (folder / name).chmod(0o644)
+        path = folder / name
+        for parent in reversed(PurePosixPath(name).parents[:-1]):
+            (folder / parent).mkdir(exist_ok=True)
+            (folder / parent).chmod(0o755)
+        path.write_bytes(content)
+        path.chmod(0o644)
 
 
 @contextmanager

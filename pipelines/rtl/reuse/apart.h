@@ -18,6 +18,13 @@ static void set_inputs(State& st, const u64* in) {
     one::set_inputs(st.of[s], own);
   }
 }
+#if defined FALLING || defined CLOCKS
+using one::PERIODS;
+using one::PHASES;
+static void set_event(State& st, u64 edges) {
+  for (one::State& own : st.of) one::set_event(own, edges);
+}
+#endif
 static void evaluate(State& st) {
   for (one::State& own : st.of) one::evaluate(own);
 }

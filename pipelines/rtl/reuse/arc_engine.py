@@ -19,11 +19,13 @@ from pipelines.rtl.reuse.building import (
     find_compiler,
     ports_of,
     read_design,
+    require_rising,
     run_step,
     serve,
 )
 from pipelines.rtl.reuse.harnesses import ArcPlaces, arc_harness
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program
 
 ARC = "arc"
@@ -40,17 +42,27 @@ def build_arc(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     closing: Closing = serve,
 ) -> Program:
     """Build a program by CIRCT's Arc flow; one state per stimulus.
 
-    Args:   closing: see `building.serve`.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
     design = read_design(
-        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
+        clocks=clocks,
     )
+    require_rising(design, f"engine {ARC}")
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()
     worker = Path(__file__).with_name("arc_worker.py")
@@ -92,7 +104,7 @@ def build_arc(
         arc_harness(ports, stimuli, nowhere, initial, closing(ports)),
     )
     path = build(folder, ARC, sources, make)
-    return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli)
+    return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli, front_end=design.front_end)
 
 
 def interpreter_paths() -> list[Path]:

@@ -18,6 +18,7 @@ from pipelines.rtl.reuse.elaboration import Design, elaborate, instance_counts, 
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.languages import NO_FILES
 from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports
 
 VERSION = "4"
@@ -51,13 +52,24 @@ def read_design(
     timeout_s: float,
     files: Mapping[str, bytes] = NO_FILES,
     stimuli: int = 1,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
 ) -> Design:
     """Read an elaborated design that fits the memory of this process for so many stimuli.
 
     Raises: RtlError: it is rejected; the message says why.
     """
     with reading(f"design {top}"):
-        design = elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s, files=files))
+        netlist = read_verilog(
+            text,
+            top=top,
+            language=language,
+            timeout_s=timeout_s,
+            files=files,
+            unroll_limit=unroll_limit,
+            clocks=clocks,
+        )
+        design = elaborate(netlist)
     _require_size(design, stimuli)
     return design
 
@@ -78,7 +90,27 @@ def _require_size(design: Design, stimuli: int) -> None:
 
 def ports_of(design: Design) -> Ports:
     """Return the ports of a design, without its clock."""
-    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
+    of_clocks = {design.clock, *design.clocks}
+    inputs = {port: width for port, width in design.inputs.items() if port not in of_clocks}
+    return Ports(
+        inputs=inputs,
+        outputs=design.outputs,
+        clock=design.clock,
+        has_falling=design.has_falling,
+        has_gates=design.has_gates,
+        clocks=design.clocks,
+    )
+
+
+def require_rising(design: Design, what: str) -> None:
+    """Refuse clocks whose edges are inputs. Raises: RtlError: falling edges, or clocks with periods."""
+    if design.clocks:
+        raise RtlError(f"--clock with {what}; accepted: engine verilator or cxxrtl, or reuse without")
+    if design.has_falling:
+        raise RtlError(
+            f"falling edge of clock {design.clock} with {what}; accepted: engine verilator "
+            "or cxxrtl, or reuse without"
+        )
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import Signal
-from pipelines.rtl.reuse.netlist import Cell
+from pipelines.rtl.reuse.raw_modules import Cell
 from pipelines.rtl.reuse.words import Words
 
 Pins = Callable[[str], Signal]

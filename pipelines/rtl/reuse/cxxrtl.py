@@ -19,6 +19,7 @@ from pipelines.rtl.reuse.building import (
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.harnesses import cxxrtl_harness
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end, source_text
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, Program
 from pipelines.silicon.synthesis import NORMALISE_MEMORIES
 
@@ -39,6 +40,8 @@ def build_cxxrtl(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     closing: Closing = serve,
@@ -48,13 +51,29 @@ def build_cxxrtl(
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 
     Args:   ports: of the design when they are known; it saves a second front end.
+        unroll_limit: see `languages.read_commands`. clocks: with periods.
         is_quick: modules are kept and not optimised. closing: see `building.serve`.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
-    ports = ports or ports_of(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
-    )
+    front_end = ""
+    if ports is None:
+        design = read_design(
+            verilog,
+            top=top,
+            timeout_s=timeout_s,
+            language=language,
+            files=files,
+            stimuli=stimuli,
+            unroll_limit=unroll_limit,
+            clocks=clocks,
+        )
+        ports, front_end = ports_of(design), design.front_end
+    if ports.has_gates:
+        raise RtlError(
+            f"gated clock {ports.clock} with engine {CXXRTL}, which runs its registers behind those of the "
+            "clock; accepted: reuse, verilator"
+        )
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""
     harness = cxxrtl_harness(ports, stimuli, closing(ports))
@@ -69,7 +88,7 @@ def build_cxxrtl(
     ]
 
     def make(scratch: Path) -> Path:
-        model = run_front_end(
+        model, _ = run_front_end(
             verilog,
             top=top,
             language=language,
@@ -77,6 +96,7 @@ def build_cxxrtl(
             output="design.cc",
             timeout_s=timeout_s,
             files=files,
+            unroll_limit=unroll_limit,
         )
         return compile_program(
             model.decode() + harness,
@@ -87,10 +107,10 @@ def build_cxxrtl(
             timeout_s=timeout_s,
         )
 
-    content = (compiler, source_text(verilog), top, language, harness, *commands, *flags)
+    content = (compiler, source_text(verilog), top, language, str(unroll_limit), harness, *commands, *flags)
     content += tuple(f"{name} {hashlib.sha256(files[name]).hexdigest()}" for name in sorted(files))
     path = build(folder, CXXRTL, content, make)
-    return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
+    return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli, front_end=front_end)
 
 
 def _include_folder() -> Path:

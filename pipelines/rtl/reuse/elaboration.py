@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipelines.rtl.reuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
+from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.ir import LIMB, Builder, Node, Piece, Signal, mask
-from pipelines.rtl.reuse.netlist import Bit, Cell, Driver, Netlist, RawModule, bits_value
+from pipelines.rtl.reuse.netlist import Netlist
+from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, Driver, RawModule, bits_value
 from pipelines.rtl.reuse.resets import require_equal_pulses
+from pipelines.rtl.reuse.schedules import Clock, no_clocks
 from pipelines.rtl.reuse.words import Words
 
 _OFFSET_SIGN = 31
@@ -92,7 +95,10 @@ class Design:
 
     Attributes:
         top: name of the block at the top. inputs, outputs: widths of its ports, without the clock.
-        clock: name of the clock port, None for a design without storage.
+        clock: name of the clock port, None for a design without storage. front_end: what read the design.
+        has_falling: a cycle has two events, and the clock is the last input, 1 in the second one.
+        has_gates: there were gated clocks, which are enables now.
+        clocks: with periods; they are the last inputs, 1 in cycles at whose end they rise.
     """
 
     blocks: Mapping[str, Block]
@@ -100,6 +106,10 @@ class Design:
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    front_end: str = ""
+    has_falling: bool = False
+    has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 SMALL_NODES = 8
@@ -122,13 +132,21 @@ def elaborate(netlist: Netlist) -> Design:
         if name not in joined:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
-    clock = next(iter(clocks[netlist.top]), None)
+    clock = netlist.clock or next(iter(clocks[netlist.top]), None)
+    of_clocks = [*netlist.clocks] if clock is None else [clock]
+    inputs = {port: len(bits) for port, bits in top.inputs.items() if port not in of_clocks}
+    if netlist.has_falling or netlist.clocks:
+        inputs |= dict.fromkeys(of_clocks, 1)
     return Design(
         blocks=blocks,
         top=netlist.top,
-        inputs={port: len(bits) for port, bits in top.inputs.items() if port != clock},
+        inputs=inputs,
         outputs={port: len(bits) for port, bits in top.outputs.items()},
         clock=clock,
+        front_end=netlist.front_end,
+        has_falling=netlist.has_falling,
+        has_gates=netlist.has_gates,
+        clocks=netlist.clocks,
     )
 
 
@@ -210,10 +228,11 @@ def _clocks(netlist: Netlist) -> dict[str, frozenset[str]]:
     clocks: dict[str, frozenset[str]] = {}
     for name in children_first(_sites(netlist).__getitem__, netlist.top):
         module = netlist.modules[name]
-        nets = dict.fromkeys(net for cell in module.cells for net in _clock_nets(cell, module, clocks))
+        used = (net for cell in module.cells for net in _clock_nets(cell, module, clocks))
+        nets = dict.fromkeys(net for net in used if net != EVENT)
         if len(nets) > 1 and name == netlist.top:
             several = ", ".join(sorted(module.names.get(net, str(net)) for net in nets))
-            raise RtlError(f"several clocks in {name}: {several}; accepted: one")
+            raise RtlError(f"several clocks in {name}: {several}; accepted: {ONE_CLOCK}")
         clocks[name] = frozenset(_clock_port(module, net) for net in nets)
     return clocks
 

@@ -307,6 +307,9 @@ class Emitter:
     def _ports(self) -> Iterator[str]:
         """Yield the copies between the words of the interface and the arrays."""
         inputs, outputs = words_of(self.structure.design.inputs), self.structure.outputs
+        if number := self._event_inputs():
+            yield from self._events(len(inputs) - number, number)
+            inputs = inputs[:-number]
         yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {self.stimuli} }};"
         yield "static const u64 INPUT_MASKS[] = {"
         yield "  " + ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs) + (", 0" if inputs else "0")
@@ -320,6 +323,22 @@ class Emitter:
         yield "  const int cur = st.cur; (void)cur;"
         for i, source in enumerate(outputs):
             yield self.output_line(i, source)
+        yield "}"
+
+    def _event_inputs(self) -> int:
+        """Return how many of the last inputs say which clocks have an edge."""
+        design = self.structure.design
+        return len(design.clocks) or int(design.has_falling)
+
+    def _events(self, first: int, number: int) -> Iterator[str]:
+        """Yield when clocks rise, and the function that sets their inputs; see `runner.h`."""
+        clocks = self.structure.design.clocks.values()
+        yield f"#define CLOCKS {number}" if clocks else "#define FALLING"
+        yield f"static const u64 PERIODS[] = {{{', '.join(str(clock.period) for clock in clocks) or 0}}};"
+        yield f"static const u64 PHASES[] = {{{', '.join(str(clock.phase) for clock in clocks) or 0}}};"
+        yield "ANYWHERE static void set_event(State& st, u64 edges) {"
+        for k in range(number):
+            yield f"  for (int s = 0; s < {self.stimuli}; s++) st.in{first + k}[s] = edges >> {k} & 1;"
         yield "}"
 
     def _set_input(self, number: int, word: str) -> str:

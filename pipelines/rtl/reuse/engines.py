@@ -18,6 +18,7 @@ from pipelines.rtl.reuse.building import (
     find_compiler,
     ports_of,
     read_design,
+    require_rising,
     serve,
 )
 from pipelines.rtl.reuse.cxxrtl import CXXRTL, build_cxxrtl
@@ -27,6 +28,7 @@ from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.partition import partition
 from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program, Simulator, cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
 from pipelines.rtl.reuse.verilator import VERILATOR, build_verilator
@@ -45,6 +47,8 @@ def build_reuse(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
@@ -60,6 +64,7 @@ def build_reuse(
     instances share chooses what to compute.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
+            unroll_limit: see `languages.read_commands`. clocks: with periods.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
@@ -69,7 +74,14 @@ def build_reuse(
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(
-        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
+        clocks=clocks,
     )
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
@@ -79,6 +91,8 @@ def build_reuse(
         raise RtlError(
             "states apart with toggle counts, skipping, threads or cycles per task; accepted: lanes"
         )
+    if lanes_alone or closing is not serve:
+        require_rising(design, "toggle counts, skipping, threads, cycles per task or a test bench")
     placement = place(structure)
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]
@@ -102,7 +116,14 @@ def build_reuse(
             return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
 
         path = build(folder, REUSE, (compiler, *flags, text), make)
-        return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
+        return Program(
+            path=path,
+            ports=ports_of(design),
+            engine=REUSE,
+            stimuli=stimuli,
+            layout=layout,
+            front_end=design.front_end,
+        )
 
     if is_apart is not None or stimuli == 1 or lanes_alone or closing is not serve:
         return program(is_apart=bool(is_apart))

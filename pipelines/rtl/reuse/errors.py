@@ -20,12 +20,19 @@ class CombinationalLoop(RtlError):
         self.signals = tuple(signals)
 
 
-class MissingMemoryFile(RtlError):
+class MemoryFileError(RtlError):
+    """A file of `$readmemh` or `$readmemb` whose words do not fit; no engine simulates the design."""
+
+
+class MissingMemoryFile(MemoryFileError):
     """A file of `$readmemh` or `$readmemb` that the design reads and that is not given.
 
     Attributes: name: of the file, as the design has it.
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no memory file {name}; accepted: a plain name of a file beside the design")
+        super().__init__(
+            f"no memory file {name}; accepted: a file of the project, by its name from the current folder or "
+            "from that of the design"
+        )
         self.name = name

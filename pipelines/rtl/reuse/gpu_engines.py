@@ -17,6 +17,7 @@ from pipelines.rtl.reuse.building import (
     headers,
     ports_of,
     read_design,
+    require_rising,
     run_step,
 )
 from pipelines.rtl.reuse.cuda import Launching, cuda_text
@@ -25,6 +26,7 @@ from pipelines.rtl.reuse.hetero import hetero_text
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.sides import Divider, Division
 from pipelines.rtl.reuse.simulator import Program
 from pipelines.rtl.reuse.structure import Structure, analyse
@@ -45,18 +47,29 @@ def build_cuda(
     timeout_s: float = 1200.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
 ) -> Program:
     """Build the whole design on a GPU, in graphs of several cycles.
 
-    Args:   launching: see `cuda_text`.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    structure = analyse(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    design = read_design(
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
+        clocks=clocks,
     )
+    require_rising(design, f"engine {CUDA}")
+    structure = analyse(design)
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
@@ -70,19 +83,31 @@ def build_hetero(
     timeout_s: float = 1200.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
 ) -> Program:
     """Build the design divided between the processor and a GPU.
 
-    Args:   divide: chooses sides. on_gpu: False = both sides on the processor, each with a state of its own.
+    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. divide: chooses sides.
+            on_gpu: False = both sides on the processor, each with a state of its own.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     if on_gpu:
         require_gpu(HETERO)
-    structure = analyse(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    design = read_design(
+        verilog,
+        top=top,
+        timeout_s=timeout_s,
+        language=language,
+        files=files,
+        stimuli=stimuli,
+        unroll_limit=unroll_limit,
+        clocks=clocks,
     )
+    require_rising(design, f"engine {HETERO}")
+    structure = analyse(design)
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)
     if on_gpu:
@@ -99,6 +124,7 @@ def build_hetero(
         engine=HETERO,
         stimuli=stimuli,
         layout=emitter.layout(),
+        front_end=design.front_end,
     )
 
 
@@ -168,4 +194,5 @@ def _compile_cuda(
         engine=engine,
         stimuli=stimuli,
         devices=tuple(gpu_devices()),
+        front_end=structure.design.front_end,
     )

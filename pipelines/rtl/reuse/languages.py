@@ -11,29 +11,44 @@ from types import MappingProxyType
 
 from pipelines.base.limited import memory_limit, tool_memory
 from pipelines.base.tools import MEMORY_LIMIT_BYTES
-from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
+from pipelines.rtl.reuse.errors import MemoryFileError, MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
+from pipelines.rtl.reuse.lost_resets import (
+    CONSTANTS,
+    LOST_RESET,
+    WRITE_CONSTANTS,
+    constant_registers,
+    has_resets,
+    with_synchronous_resets,
+)
 from pipelines.rtl.reuse.memory_files import (
     MemoryShape,
     plain_words,
     require_ascending,
     words_beyond,
 )
-from pipelines.schemas import TIMEOUT
+from pipelines.schemas import TIMEOUT, TOOL_ERROR
 from pipelines.silicon.synthesis import (
     DERIVE_INSTANCES,
     DESCRIBE_MEMORIES,
     REQUIRE_DECLARED,
-    REQUIRE_REGISTERS,
     YosysExceeded,
     YosysFailed,
     run_yosys,
 )
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
-LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
+LANGUAGES = {
+    ".v": VERILOG,
+    ".sv": SYSTEMVERILOG,
+    ".vh": VERILOG,
+    ".svh": SYSTEMVERILOG,
+    ".fir": FIRRTL,
+}
 """Language by the end of a file's name."""
 _SOURCE = "design.sv"
+READERS = {VERILOG: "yosys", SYSTEMVERILOG: "slang"}
+"""Names of the readers in answers, by the language that they take."""
 NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 DEFINED = "SYNTHESIS"
 """Macro that every engine sees as 1. None sees a macro that a tool defines for itself."""
@@ -41,6 +56,9 @@ _OF_TOOLS = ("VERILATOR", "verilator", "verilator3", "SYSTEMVERILOG", "YOSYS")
 _OF_SLANG = ("__slang__", "__slang_major__", "__slang_minor__")
 _SAME_MACROS = "".join(f"`undef {name}\n" for name in (DEFINED, *_OF_TOOLS)) + f"`define {DEFINED} 1\n"
 _FIRST_LINE = f'`line 1 "{_SOURCE}" 0\n'
+OLD_KEYWORDS = ('`begin_keywords "1364-2005"', "`end_keywords")
+"""Lines around Verilog whose names are words of SystemVerilog. Yosys' reader of Verilog needs none."""
+_KEYWORD_LINES = re.compile(r'^[ \t]*`(?:begin_keywords[ \t]*"[^"\n]*"|end_keywords\b)', re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 _MACRO_TEXT = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*(?<!\\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -61,7 +79,6 @@ _PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
 _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")
 _WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
-_PLAIN_NAME = re.compile(r'"(\w[\w.+-]*)"', re.ASCII)
 _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
 _HAS_REASON = "ERROR:"
@@ -77,11 +94,18 @@ _READING_SHARE = 6
 Arrays of 16,384 elements need 0.7 GiB in all; a design without an end is refused below 1 GB in all."""
 _BYTES_PER_CHARACTER = 1024
 """Memory for reading each character of a design and of its memory files, besides that part."""
-_BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
+_BEYOND_READER = re.compile(
+    "unsupported|not supported|unsynthesizable|limit of \\d+ exhausted", re.IGNORECASE
+)
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
-_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare " + " ".join(
-    f"-U {name}" for name in _OF_SLANG
+_SLANG = " ".join(
+    (
+        "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare",
+        # Ranges that are out of bounds in branches that parameters leave out.
+        *(f"-Wno-error={warning}" for warning in ("range-oob", "range-width-oob", "index-oob")),
+        *(f"-U {name}" for name in _OF_SLANG),
+    )
 )
 
 
@@ -113,17 +137,19 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     return text, language
 
 
-def source_text(text: str) -> str:
-    """Return Verilog as every engine reads it: the macros that tools define are the same."""
+def without_comments(text: str) -> str:
+    """Return Verilog with a blank in the place of every comment."""
+    return _COMMENT.sub(" ", text)
+
+
+def source_text(text: str, language: str = SYSTEMVERILOG) -> str:
+    """Return Verilog as every engine reads it: the macros that tools define are the same.
+
+    Args: language: that names the reader; Yosys' reader of Verilog knows no directives of keywords.
+    """
+    if language == VERILOG:
+        text = _KEYWORD_LINES.sub("", text)
     return f"{_SAME_MACROS}{_FIRST_LINE}{text}"
-
-
-def memory_file_names(text: str) -> list[str]:
-    """Return the quoted plain names of a design that reads memories from files, without included files."""
-    code = _COMMENT.sub(" ", text)
-    if not _WORDS_FROM_FILE.search(code):
-        return []
-    return sorted(set(_PLAIN_NAME.findall(code)) - set(_INCLUDED.findall(code)))
 
 
 def with_macros(text: str, *, language: str, define: Sequence[str], undefine: Sequence[str]) -> str:
@@ -183,27 +209,29 @@ def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[st
     return f"{text}\n{library}\n", language
 
 
-def read_commands(top: str, language: str) -> list[str]:
+def read_commands(top: str, language: str, unroll_limit: int | None = None) -> list[str]:
     """Read the commands that read and elaborate a design.
 
+    Args:   unroll_limit: iterations of all loops of a block that slang unrolls; None for its own limit.
     Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
     """
     if not _IDENTIFIER.fullmatch(top):
         raise RtlError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
+    limit = "" if unroll_limit is None else f"--unroll-limit {unroll_limit} "
     reads = {
         VERILOG: f"read_verilog -sv {_SOURCE}",
-        SYSTEMVERILOG: f"{_SLANG} --top {top} {_SOURCE}",
+        SYSTEMVERILOG: f"{_SLANG} {limit}--top {top} {_SOURCE}",
     }
     if language not in reads:
         raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
-        check = f"{REQUIRE_REGISTERS} {_SOURCE}"
-        return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+        # Variables that nothing assigns are 0; CXXRTL does not know cells $buf.
+        return [reads[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
-class _BeyondMemory(RtlError):
+class _BeyondMemory(MemoryFileError):
     """An address, of one of the files `names` or of a call, is beyond its memory."""
 
     def __init__(self, message: str, names: Sequence[str]) -> None:
@@ -220,13 +248,14 @@ def run_front_end(
     output: str,
     timeout_s: float,
     files: Mapping[str, bytes] = NO_FILES,
-) -> bytes:
-    """Read a design with Yosys, run commands on it, and return what it writes.
+    unroll_limit: int | None = None,
+) -> tuple[bytes, str]:
+    """Read a design with Yosys, run commands on it, and return what it writes and which reader read it.
 
     Slang reads what Yosys' reader of Verilog refuses, such as a port that is wider than the expression that
     it is connected to. That reader reads what slang understands and does not translate, unless it might err.
 
-    Args:   files: content of memories by name.
+    Args:   files: content of memories by name. unroll_limit: see `read_commands`.
     Raises: RtlError: both readers reject the design, or a memory file has other text than words, or too many.
             MissingMemoryFile: the design reads another file. ToolMissing: bubblewrap is not installed.
     """
@@ -235,55 +264,71 @@ def run_front_end(
         raise RtlError(f'the design includes itself: `include "{_SOURCE}"')
     known, refused = plain_words(text, files)
 
-    def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+    def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes, str]:
         try:
-            return _written(text, top, language, commands, output, timeout_s, known)
+            return _written(text, top, language, unroll_limit, commands, output, timeout_s, known)
         except MissingMemoryFile as error:
-            raise RtlError(refused[error.name]) if error.name in refused else error from error
+            raise MemoryFileError(refused[error.name]) if error.name in refused else error from error
 
     def beyond(memories: bytes) -> dict[str, str]:
         shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
         return dict(words_beyond(text, known, shapes))
 
     try:
-        written, memories = written_with(known)
+        written, memories, reader = written_with(known)
     except _BeyondMemory as error:  # the range is known after reading without the words of these files
-        _, memories = written_with({n: b"" if n in error.names else known[n] for n in known})
+        _, memories, _ = written_with({n: b"" if n in error.names else known[n] for n in known})
         reasons = beyond(memories)
-        raise RtlError(next((reasons[n] for n in error.names if n in reasons), str(error))) from error
+        raise MemoryFileError(next((reasons[n] for n in error.names if n in reasons), str(error))) from error
     refused |= beyond(memories)
     if refused.keys() & known:  # they are no error unless the design reads them
         written_with({name: known[name] for name in known if name not in refused})
-    return written
+    return written, READERS[reader]
 
 
 def _written(
     text: str,
     top: str,
     language: str,
+    unroll_limit: int | None,
     commands: Sequence[str],
     output: str,
     timeout_s: float,
     files: Mapping[str, bytes],
-) -> tuple[bytes, bytes]:
-    """Return what Yosys writes, by the first reader that reads the design, and its memories."""
-
+) -> tuple[bytes, bytes, str]:
+    """Return what Yosys writes, by the first reader that reads the design, its memories, and the reader."""
     memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
     characters = len(text) + sum(map(len, files.values()))
     reading_bytes = min(memory_bytes, memory_limit()) // _READING_SHARE + _BYTES_PER_CHARACTER * characters
 
-    def written_by(reader: str) -> tuple[bytes, bytes]:
+    def run(text: str, commands: Sequence[str], outputs: Sequence[str], reader: str) -> list[bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:
-            written, memories = run_yosys(
-                [*read_commands(top, reader), f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands],
-                files={**files, _SOURCE: source_text(text).encode()},
-                outputs=[output, _MEMORIES],
+            return run_yosys(
+                commands,
+                files={**files, _SOURCE: source_text(text, reader).encode()},
+                outputs=outputs,
                 folder=Path(name),
                 timeout_s=timeout_s,
                 memory_bytes=memory_bytes,
                 reading_bytes=min(memory_bytes, reading_bytes),
             )
-        return written, memories
+
+    def written_by(reader: str) -> tuple[bytes, bytes, str]:
+        read, *rest = read_commands(top, reader, unroll_limit)
+        code = without_comments(text)
+        rest += [f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands]
+        if reader != SYSTEMVERILOG or not has_resets(code):
+            written, memories = run(text, [read, *rest], [output, _MEMORIES], reader)
+            return written, memories, reader
+        outputs = [output, _MEMORIES, CONSTANTS]
+        written, memories, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        if registers := constant_registers(json.loads(constants), code):
+            synchronous = with_synchronous_resets(text)
+            [constants] = run(synchronous, [read, *WRITE_CONSTANTS], [CONSTANTS], reader)
+            if lost := registers - constant_registers(json.loads(constants), code):
+                module, name = min(lost)
+                raise YosysFailed(TOOL_ERROR, f"{LOST_RESET}: {name} in {module}")
+        return written, memories, reader
 
     try:
         return written_by(language)

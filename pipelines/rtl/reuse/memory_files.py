@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.errors import MemoryFileError, RtlError
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ARGUMENT = r"(?:\s*,\s*([^,()]*?)\s*)?"
@@ -88,11 +88,11 @@ def words_beyond(
 def require_ascending(text: str) -> None:
     """Check that no call fills a memory from its last word to the first, on which engines differ.
 
-    Raises: RtlError: one does.
+    Raises: MemoryFileError: one does.
     """
     for call in _calls(text):
         if call.start is not None and call.finish is not None and call.start > call.finish:
-            raise RtlError(
+            raise MemoryFileError(
                 f"$readmem{call.base} of memory {call.memory} from address {call.start} down to "
                 f"{call.finish}; accepted: from a lower to a higher address"
             )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
+from pipelines.rtl.reuse.clocking import with_one_clock
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
+from pipelines.rtl.reuse.raw_modules import Bit, Cell, RawModule
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
@@ -21,86 +22,24 @@ _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
 # `-memx` keeps wide addresses of memories; without it an access beyond the end wraps.
 PASSES = ("proc", *_OPT, "wreduce -memx", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
-Bit = int | str
-"""Number of a net, or one of the texts 0, 1, x, z."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A cell or an instance.
-
-    Attributes:
-        kind: type of Yosys, with `$`; name of a module for an instance.
-        parameters: as bits, highest first. pins: nets by port. outputs: names of output ports.
-    """
-
-    name: str
-    kind: str
-    parameters: Mapping[str, str]
-    pins: Mapping[str, tuple[Bit, ...]]
-    outputs: tuple[str, ...]
-
-    def number(self, parameter: str) -> int:
-        """Return a parameter as a number; undefined bits are 0."""
-        return bits_value(self.parameters[parameter])
-
-    def is_set(self, parameter: str) -> bool:
-        """Tell whether a parameter is there and not 0."""
-        return parameter in self.parameters and self.number(parameter) != 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driver:
-    """What drives a net: a bit of a cell's output port, or of an input port of the module (cell -1)."""
-
-    cell: int
-    port: str
-    offset: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class RawModule:
-    """A module as Yosys writes it.
-
-    Attributes:
-        inputs, outputs: nets of the ports by name.
-        initial: values of nets of registers. names: of nets, for messages.
-    """
-
-    name: str
-    inputs: Mapping[str, tuple[Bit, ...]]
-    outputs: Mapping[str, tuple[Bit, ...]]
-    cells: Sequence[Cell]
-    initial: Mapping[Bit, int]
-    names: Mapping[Bit, str] = field(repr=False)
-
-    @cached_property
-    def drivers(self) -> Mapping[Bit, Driver]:
-        """The driver of every net."""
-        drivers: dict[Bit, Driver] = {}
-        ports = [(-1, name, bits) for name, bits in self.inputs.items()]
-        ports += [(i, port, cell.pins[port]) for i, cell in enumerate(self.cells) for port in cell.outputs]
-        for cell, port, bits in ports:
-            for offset, bit in enumerate(bits):
-                if isinstance(bit, str):
-                    continue
-                if bit in drivers:
-                    raise RtlError(f"several drivers: {self.names.get(bit, bit)} in {self.name}")
-                drivers[bit] = Driver(cell=cell, port=port, offset=offset)
-        return drivers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Netlist:
-    """Modules by name, structurally equal ones once; `top` is the name of the top module."""
+    """Modules by name, structurally equal ones once.
+
+    Attributes:
+        top: name of the top module. front_end: what read the design, empty if that is not known.
+        clock, has_falling, has_gates, clocks: see `clocking.Clocked`.
+    """
 
     modules: Mapping[str, RawModule]
     top: str
-
-
-def bits_value(bits: str) -> int:
-    """Return the value of bits, highest first; undefined ones are 0."""
-    return int("0" + re.sub("[^01]", "0", bits), 2)
+    front_end: str = ""
+    clock: str | None = None
+    has_falling: bool = False
+    has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 def read_verilog(
@@ -110,15 +49,18 @@ def read_verilog(
     timeout_s: float = 120.0,
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
 ) -> Netlist:
     """Elaborate a design and merge structurally equal modules.
 
     Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
+            unroll_limit: see `languages.read_commands`. clocks: see `clocking.with_one_clock`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
     commands = [*PASSES, f"write_json {_RESULT}"]
-    written = run_front_end(
+    written, front_end = run_front_end(
         text,
         top=top,
         language=language,
@@ -126,14 +68,23 @@ def read_verilog(
         output=_RESULT,
         timeout_s=timeout_s,
         files=files,
+        unroll_limit=unroll_limit,
     )
-    return read_json(json.loads(written), top)
+    return replace(read_json(json.loads(written), top, clocks), front_end=front_end)
 
 
-def read_json(design: Mapping[str, Any], top: str) -> Netlist:
+def read_json(design: Mapping[str, Any], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS) -> Netlist:
     """Return the modules of Yosys' JSON."""
     modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
-    return _merge_equal(_without_passed_bits(modules, top), top)
+    clocked = with_one_clock(_without_passed_bits(modules, top), top, clocks)
+    netlist = _merge_equal(clocked.modules, top)
+    return replace(
+        netlist,
+        clock=clocked.clock,
+        has_falling=clocked.has_falling,
+        has_gates=clocked.has_gates,
+        clocks=clocked.clocks,
+    )
 
 
 def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pipelines.rtl.reuse.cells import STORAGE
 from pipelines.rtl.reuse.errors import RtlError
-from pipelines.rtl.reuse.netlist import Bit, Cell, Driver, Netlist, RawModule
+from pipelines.rtl.reuse.netlist import Netlist
+from pipelines.rtl.reuse.raw_modules import Bit, Cell, Driver, RawModule
 
 _INVERTING = {"$not", "$logic_not"}
 _Level = tuple[Bit, int]

@@ -1,4 +1,5 @@
-// C interface of a simulated design. Before it: State with initialise, set_inputs, evaluate, get_outputs, advance;
+// C interface of a simulated design. Before it: State with initialise, set_inputs, evaluate, get_outputs, advance; set_event
+// with FALLING, where the first evaluation of a cycle is that of the falling edge, or CLOCKS with PERIODS and PHASES.
 // INPUTS, OUTPUTS, STIMULI, INPUT_MASKS. Words lie stimulus by stimulus: word i of stimulus s at i * STIMULI + s.
 #pragma once
 #include <new>
@@ -85,6 +86,19 @@ void sim_free(void* handle) {
 void sim_step(void* handle, const u64* in, u64* out) {
   Run& run = *(Run*)handle;
   set_inputs(run.st, in);
+#ifdef FALLING
+  if (run.cycle) {  // the clock falls; it is low at the beginning
+    set_event(run.st, 0);
+    evaluate(run.st);
+    advance(run.st);
+  }
+  set_event(run.st, 1);
+#endif
+#ifdef CLOCKS
+  u64 edges = 0;
+  for (int k = 0; k < CLOCKS; k++) edges |= (u64)(run.cycle % PERIODS[k] == PHASES[k]) << k;
+  set_event(run.st, edges);
+#endif
   evaluate(run.st);
   get_outputs(run.st, out);
   advance(run.st);

@@ -15,6 +15,7 @@ from pipelines.base.summation import ordered_sum
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import LIMB, mask
 from pipelines.rtl.reuse.layout import Layout
+from pipelines.rtl.reuse.schedules import Clock, no_clocks
 from pipelines.rtl.reuse.session import Session
 from pipelines.rtl.reuse.structure import words_of
 
@@ -25,11 +26,18 @@ _RESET = re.compile(r"(?:^|_)a?(?:rst|reset)(_?n|_?ni|_?i)?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Widths of the ports of a design, without its clock."""
+    """Widths of the ports of a design, without its clock.
+
+    Attributes: has_falling: falling edges of the clock matter. has_gates: registers have gated clocks.
+        clocks: with periods; the clock is None then.
+    """
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    has_falling: bool = False
+    has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +48,7 @@ class Program:
         path: executable. stimuli: that it simulates side by side. bytes: its size.
         layout: names of registers and memories; engines of others have none.
         devices: files below /dev that it opens. files: content of memories by name, which it reads.
+        front_end: what read the design: yosys, slang or verilator; empty when its ports were known.
     """
 
     path: Path
@@ -49,6 +58,7 @@ class Program:
     layout: Layout | None = None
     devices: tuple[Path, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    front_end: str = ""
 
     @property
     def bytes(self) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from pipelines.base.sandbox import read_output
@@ -18,15 +20,28 @@ from pipelines.rtl.reuse.building import (
     read_design,
     run_step,
 )
-from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.elaboration import Design
+from pipelines.rtl.reuse.errors import MemoryFileError, RtlError
 from pipelines.rtl.reuse.harnesses import verilator_harness
-from pipelines.rtl.reuse.languages import NO_FILES, SYSTEMVERILOG, VERILOG, as_verilog, source_text
+from pipelines.rtl.reuse.languages import (
+    NO_FILES,
+    SYSTEMVERILOG,
+    VERILOG,
+    as_verilog,
+    source_text,
+    without_comments,
+)
 from pipelines.rtl.reuse.memory_files import plain_words
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, Program
+from pipelines.rtl.reuse.verilator_ports import header_ports, members, ports_of_model
 
 VERILATOR = "verilator"
 _PARALLEL = 2
-_ROOT_HEADER = "Vdesign___024root.h"
+_PREFIX = "Vdesign"
+_ROOT_HEADER = f"{_PREFIX}___024root.h"
+_STATEMENTS = 100
+"""Statements of an iteration that a limit of unrolled iterations provides for."""
 _MODEL_BYTES = 1 << 30
 _EDGE = "@(posedge "
 """In names of triggers of models with clocked logic."""
@@ -41,6 +56,8 @@ OPTIONS = (
     "--no-assert",
     "--no-timing",
     "-Wno-fatal",
+    "-Wno-lint",  # warnings of a large design are more text than a confined tool may write
+    "-Wno-style",
 )
 
 
@@ -54,6 +71,8 @@ def build_verilator(
     compiler: str = "",
     language: str = VERILOG,
     files: Mapping[str, bytes] = NO_FILES,
+    unroll_limit: int | None = None,
+    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     threads: int = 1,
@@ -63,34 +82,22 @@ def build_verilator(
     Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
 
     Args:
-        ports: of the design when they are known; it saves a second front end.
-        is_quick: one file, not optimised. threads: that share a cycle of a model.
+        ports: of the design when they are known; it saves a second front end. Without, they are those that
+            Yosys or slang sees, or Verilator where both refuse the design.
+        unroll_limit: iterations of a loop. is_quick: one file, not optimised.
+        threads: that share a cycle of a model.
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
-    ports = ports or ports_of(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
-    )
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
     runtime = _runtime(root, compiler, folder, timeout_s)
     name = "design.sv" if language == SYSTEMVERILOG else "design.v"
+    options = [*OPTIONS, *_unrolling(unroll_limit), "--threads", str(threads)]
 
-    def make(scratch: Path) -> Path:
-        argv = [
-            str(executable),
-            *OPTIONS,
-            "--threads",
-            str(threads),
-            "--prefix",
-            "Vdesign",
-            "--top-module",
-            top,
-            "--Mdir",
-            "model",
-            name,
-        ]
-        model = run_step(
+    def translate(scratch: Path) -> Path:
+        argv = [str(executable), *options, "--prefix", _PREFIX, "--top-module", top, "--Mdir", "model", name]
+        step = run_step(
             argv,
             scratch=scratch,
             readable=[root, executable],
@@ -99,14 +106,84 @@ def build_verilator(
             timeout_s=timeout_s,
             error_mark="%Error",
         )
-        text = verilator_harness(ports, stimuli, _previous_values(model / "model"))
-        return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
+        return step / "model"
 
-    options = (str(is_quick), str(threads), name, top, verilator_harness(ports, stimuli))
-    sources = (compiler, *options, source_text(verilog), str(executable))
-    path = build(folder, VERILATOR, sources, make)
+    sources = (*options, name, top, source_text(verilog), str(executable))
+    front_end = ""
+    if ports is None:
+        ports, front_end = _find_ports(
+            partial(
+                read_design,
+                verilog,
+                top=top,
+                timeout_s=timeout_s,
+                language=language,
+                files=files,
+                stimuli=stimuli,
+                unroll_limit=unroll_limit,
+                clocks=clocks,
+            ),
+            partial(_own_ports, folder, sources, translate, verilog, top, clocks),
+        )
+    known_ports = ports
+
+    def make(scratch: Path) -> Path:
+        model = translate(scratch)
+        own = header_ports(_model_text(model / f"{_PREFIX}.h"))
+        names = members(own, without_comments(verilog), top)
+        text = verilator_harness(known_ports, stimuli, _previous_values(model), names)
+        return _compile_model(compiler, root, model, text, runtime, is_quick, scratch, timeout_s)
+
+    harness = verilator_harness(ports, stimuli)
+    path = build(folder, VERILATOR, (compiler, str(is_quick), *sources, harness), make)
     known, _ = plain_words(verilog, files)
-    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known)
+    return Program(
+        path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known, front_end=front_end
+    )
+
+
+def _unrolling(limit: int | None) -> list[str]:
+    """Return the options of a limit of unrolled iterations; statements have one for all iterations."""
+    return [] if limit is None else ["--unroll-count", str(limit), "--unroll-stmts", str(limit * _STATEMENTS)]
+
+
+def _find_ports(read: Callable[[], Design], own: Callable[[], Ports]) -> tuple[Ports, str]:
+    """Return the ports of a design and what read it: Yosys or slang, else Verilator.
+
+    Raises: RtlError: Verilator rejects the design, too.
+    """
+    try:
+        design = read()
+    except MemoryFileError:
+        raise
+    except RtlError:
+        return own(), VERILATOR
+    return ports_of(design), design.front_end
+
+
+def _own_ports(
+    folder: Path,
+    sources: Sequence[str],
+    translate: Callable[[Path], Path],
+    verilog: str,
+    top: str,
+    clocks: Mapping[str, Clock],
+) -> Ports:
+    """Return the ports that Verilator sees; they are kept beside compiled designs."""
+
+    def make(scratch: Path) -> Path:
+        model = translate(scratch)
+        header = header_ports(_model_text(model / f"{_PREFIX}.h"))
+        known = members(header, without_comments(verilog), top)
+        texts = [_model_text(part) for part in sorted(model.glob("*.cpp"))]
+        path = scratch / "ports.json"
+        ports = ports_of_model(header, known, texts, clocks)
+        content = {"inputs": ports.inputs, "outputs": ports.outputs, "clock": ports.clock}
+        path.write_text(json.dumps(content), "utf-8")
+        return path
+
+    path = build(folder, "verilator-ports", (*sources, *sorted(clocks)), make)
+    return Ports(**json.loads(read_output(path, most_bytes=_MODEL_BYTES)), clocks=clocks)
 
 
 def _previous_values(model: Path) -> list[str]:

@@ -1,0 +1,462 @@
+"""Gated clocks and falling edges of one clock as enables of registers, before modules are compared.
+
+A register behind a clock gate (a latch that is transparent while the clock is low, and an AND) keeps its
+value unless the latch is 1 when the clock rises. The latch is transparent then and when outputs are
+sampled, so it is a wire, and the gated clock is the enable. With falling edges a cycle has two events: the
+clock falls behind the inputs, but for the first cycle, and rises behind the outputs. The port of the clock
+is then an input that is 1 in the second event: registers of an edge are enabled in its event, and a latch
+keeps its value in the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from pipelines.rtl.reuse.cells import IGNORED, STORAGE
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.hierarchy import children_first
+from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, RawModule
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
+
+ONE_CLOCK = "one, or --clock NAME=PERIOD[:PHASE] for each"
+_WIRES = ("$buf", "$pos", "$not", "$logic_not")
+_INVERTING = ("$not", "$logic_not")
+_GATES = ("$and", "$logic_and")
+_LATCH = "$dlatch"
+
+
+class _Kind(Enum):
+    """What a net carries: the clock, its inverse, or a clock behind gates."""
+
+    CLOCK = "clock"
+    INVERSE = "inverse"
+    GATED = "gated"
+
+
+_INVERSE = {_Kind.CLOCK: _Kind.INVERSE, _Kind.INVERSE: _Kind.CLOCK}
+_Ports = frozenset[tuple[str, _Kind]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clocked:
+    """Modules in which every register has the one clock.
+
+    Attributes:
+        clock: port of the top; None where nothing was changed. has_falling: two events per cycle.
+        has_gates: registers had gated clocks. clocks: with periods, which are inputs now.
+    """
+
+    modules: Mapping[str, RawModule]
+    clock: str | None = None
+    has_falling: bool = False
+    has_gates: bool = False
+    clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
+
+
+def with_one_clock(
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS
+) -> Clocked:
+    """Return modules without gated clocks, falling edges and latches of clock gates.
+
+    A design without them is returned as it is. With periods, ports of clocks become inputs that are 1 in the
+    cycles at whose end the clock rises, and registers are enabled by them.
+
+    Args:   clocks: periods by port, all or none.
+    Raises: RtlError: several clocks without periods, a clock that is used as data, or gated in another way.
+    """
+    order = children_first(
+        lambda name: dict.fromkeys(c.kind for c in modules[name].cells if c.kind in modules), top
+    )
+    of_registers = _direct_clocks(modules, order, has_latches=False)[top]
+    if clocks:
+        return _with_periods(modules, top, clocks, of_registers)
+    if len(of_registers) > 1:
+        raise RtlError(f"several clocks in {top}: {', '.join(sorted(of_registers))}; accepted: {ONE_CLOCK}")
+    if not any(_needs_change(modules[name]) for name in order):
+        return Clocked(modules=modules)
+    candidates = of_registers or _direct_clocks(modules, order, has_latches=True)[top]
+    if len(candidates) != 1:
+        return Clocked(modules=modules)
+    [clock] = candidates
+    ports = frozenset({(clock, _Kind.CLOCK)})
+    rewriter = _Rewriter(modules, has_falling=False)
+    rewriter.rewrite(top, ports)
+    if rewriter.uses_falling:
+        rewriter = _Rewriter(modules, has_falling=True)
+        rewriter.rewrite(top, ports)
+    if not rewriter.has_registers:
+        return Clocked(modules=modules)
+    return Clocked(
+        modules=rewriter.made,
+        clock=clock,
+        has_falling=rewriter.has_falling,
+        has_gates=rewriter.uses_gates,
+    )
+
+
+def _with_periods(
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock], of_registers: set[str]
+) -> Clocked:
+    """Return modules whose registers are enabled by the ports of clocks with periods."""
+    ports = [port for port, bits in modules[top].inputs.items() if len(bits) == 1]
+    if unknown := sorted(clocks.keys() - set(ports)):
+        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {', '.join(ports) or 'none'}")
+    if missing := sorted(of_registers - clocks.keys()):
+        raise RtlError(f"clock without a period: {missing[0]}; accepted: {ONE_CLOCK}")
+    rewriter = _Rewriter(modules, has_falling=True, has_periods=True)
+    rewriter.rewrite(top, frozenset((name, _Kind.CLOCK) for name in clocks))
+    return Clocked(modules=rewriter.made, clocks=clocks)
+
+
+def _needs_change(module: RawModule) -> bool:
+    return any(
+        cell.kind == _LATCH
+        or (cell.kind in STORAGE and any(not rising for _, rising in _edges(cell)))
+        or (cell.kind in STORAGE and any(_is_driven_inside(module, net) for net, _ in _edges(cell)))
+        for cell in module.cells
+    )
+
+
+def _is_driven_inside(module: RawModule, net: Bit) -> bool:
+    driver = module.drivers.get(net)
+    return driver is not None and driver.cell >= 0
+
+
+def _edges(cell: Cell) -> list[tuple[Bit, bool]]:
+    """Return the clock nets of a register or memory, each with whether its edge rises."""
+    if cell.kind == "$mem_v2":
+        polarity = cell.number("WR_CLK_POLARITY")
+        enabled = cell.number("WR_CLK_ENABLE")
+        ports = range(cell.number("WR_PORTS"))
+        return [(cell.pins["WR_CLK"][i], bool(polarity >> i & 1)) for i in ports if enabled >> i & 1]
+    return [(cell.pins["CLK"][0], cell.is_set("CLK_POLARITY"))] if "CLK" in cell.pins else []
+
+
+def _direct_clocks(
+    modules: Mapping[str, RawModule], order: Sequence[str], *, has_latches: bool
+) -> dict[str, set[str]]:
+    """Return input ports that are clocks of registers or enables of latches through wires and inverters."""
+    direct: dict[str, set[str]] = {}
+    for name in order:
+        module = modules[name]
+        nets = _clock_uses(module, direct, has_latches=has_latches)
+        ports = (_port_behind(module, net) for net in nets)
+        direct[name] = {port for port in ports if port is not None}
+    return direct
+
+
+def _clock_uses(module: RawModule, direct: Mapping[str, set[str]], *, has_latches: bool) -> Iterator[Bit]:
+    for cell in module.cells:
+        if cell.kind in direct:
+            yield from (cell.pins[port][0] for port in direct[cell.kind] if cell.pins.get(port))
+        elif cell.kind in STORAGE:
+            yield from (net for net, _ in _edges(cell))
+        elif cell.kind == _LATCH and has_latches:
+            yield cell.pins["EN"][0]
+
+
+def _port_behind(module: RawModule, net: Bit) -> str | None:
+    """Return the input port of one bit that a net is, or is the inverse of."""
+    for _ in range(len(module.cells) + 1):
+        driver = module.drivers.get(net)
+        if driver is None:
+            return None
+        if driver.cell < 0:
+            return driver.port if len(module.inputs[driver.port]) == 1 else None
+        wire = _wire(module.cells[driver.cell])
+        if wire is None:
+            return None
+        net = wire[0]
+    return None
+
+
+def _wire(cell: Cell) -> tuple[Bit, bool] | None:
+    """Return the input of a wire or an inverter of one bit, and whether it inverts; None for other cells."""
+    if cell.kind in _WIRES and len(cell.pins["A"]) == len(cell.pins["Y"]) == 1:
+        return cell.pins["A"][0], cell.kind in _INVERTING
+    if cell.kind == "$mux" and (*cell.pins["A"], *cell.pins["B"]) in (("0", "1"), ("1", "0")):
+        return cell.pins["S"][0], cell.pins["A"] == ("1",)
+    return None
+
+
+def _known_data(cell: Cell) -> tuple[Bit, ...] | None:
+    """Return the data of a choice that has no other: a latch reads it while it is transparent alone."""
+    low, high = cell.pins["A"], cell.pins["B"]
+    if all(bit == "x" for bit in low):
+        return high
+    return low if all(bit == "x" for bit in high) else None
+
+
+class _Rewriter:
+    """Rewrites modules for what their ports carry; a module with several uses becomes several.
+
+    Attributes:
+        uses_falling: a register takes the falling edge, or a latch is transparent while the clock is high.
+        uses_gates: a register has a gated clock. has_registers: there are registers at all.
+    """
+
+    def __init__(
+        self, modules: Mapping[str, RawModule], *, has_falling: bool, has_periods: bool = False
+    ) -> None:
+        self.modules, self.has_falling, self.has_periods = modules, has_falling, has_periods
+        self.uses: dict[tuple[str, _Ports], _Module] = {}
+        self.names: dict[tuple[str, _Ports], str] = {}
+        self.made: dict[str, RawModule] = {}
+        self.uses_falling = self.uses_gates = self.has_registers = False
+
+    def use(self, name: str, ports: _Ports) -> _Module:
+        """Return what the nets of a module carry for these clock ports."""
+        if (name, ports) not in self.uses:
+            self.uses[name, ports] = _Module(self, self.modules[name], ports)
+        return self.uses[name, ports]
+
+    def rewrite(self, name: str, ports: _Ports) -> str:
+        """Return the name of the module for these clock ports."""
+        key = (name, ports)
+        if key not in self.names:
+            if not self.names and (clocks := self.use(*key).outputs()):  # of the top module
+                raise RtlError(f"clock used as data: {min(port for port, _ in clocks)} in {name}")
+            number = sum(other == name for other, _ in self.names)
+            self.names[key] = name if number == 0 else f"{name}$clocked{number}"
+            self.made[self.names[key]] = replace(self.use(*key).rewritten(), name=self.names[key])
+        return self.names[key]
+
+
+class _Module:
+    def __init__(self, rewriter: _Rewriter, module: RawModule, ports: _Ports) -> None:
+        self.rewriter, self.module = rewriter, module
+        self.kinds: dict[Bit, _Kind] = {module.inputs[port][0]: kind for port, kind in ports}
+        # Ports of the clock and of its inverse become ports of the clock, which is one.
+        self.clock: Bit = next((net for net, kind in self.kinds.items() if kind is not _Kind.GATED), EVENT)
+        self.latches: dict[Bit, Cell] = {}
+        nets = [bit for cell in module.cells for bits in cell.pins.values() for bit in bits]
+        self.last_net = max((net for net in (*nets, *module.names) if isinstance(net, int)), default=0)
+        self._follow()
+
+    # ---- what nets carry -----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        """Find nets that carry the clock, in any order of cells."""
+        is_changed = True
+        while is_changed:
+            before = len(self.kinds) + len(self.latches)
+            for cell in self.module.cells:
+                self._follow_cell(cell)
+            is_changed = len(self.kinds) + len(self.latches) > before
+
+    def _follow_cell(self, cell: Cell) -> None:
+        if (wire := _wire(cell)) is not None and wire[0] in self.kinds:
+            net, is_inverting = wire
+            kind = _INVERSE.get(self.kinds[net]) if is_inverting else self.kinds[net]
+            if kind is not None:
+                self.kinds[cell.pins["Y"][0]] = kind
+        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds:
+            self.latches |= dict.fromkeys(cell.pins["Q"], cell)
+        elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
+            self.kinds[cell.pins["Y"][0]] = _Kind.GATED
+        elif self.rewriter.has_periods:
+            return  # no clock leaves a module
+        elif cell.kind in self.rewriter.modules and (ports := self._child_ports(cell)):
+            for port, kind in self.rewriter.use(cell.kind, ports).outputs():
+                if cell.pins.get(port):
+                    self.kinds[cell.pins[port][0]] = kind
+
+    def _gate(self, cell: Cell) -> str | None:
+        """Return the port of the clock of an AND of a clock and a latch of the right phase."""
+        for port, other in (("A", "B"), ("B", "A")):
+            clock, enable = cell.pins[port][0], cell.pins[other][0]
+            latch = self.latches.get(enable)
+            if self.kinds.get(clock) in (_Kind.CLOCK, _Kind.GATED) and latch and self._is_low(latch):
+                return port
+        return None
+
+    def _is_low(self, latch: Cell) -> bool:
+        """Tell whether a latch is transparent while the clock is low."""
+        kind = self.kinds[latch.pins["EN"][0]]
+        return latch.is_set("EN_POLARITY") == (kind is _Kind.INVERSE)
+
+    def _child_ports(self, cell: Cell) -> _Ports:
+        module = self.rewriter.modules[cell.kind]
+        return frozenset(
+            (port, self.kinds[cell.pins[port][0]])
+            for port, bits in module.inputs.items()
+            if len(bits) == 1 and cell.pins.get(port) and cell.pins[port][0] in self.kinds
+        )
+
+    def outputs(self) -> _Ports:
+        """Return the output ports that carry a clock."""
+        return frozenset(
+            (port, self.kinds[bits[0]])
+            for port, bits in self.module.outputs.items()
+            if len(bits) == 1 and bits[0] in self.kinds
+        )
+
+    # ---- new cells -----------------------------------------------------------------------------------------
+
+    def rewritten(self) -> RawModule:
+        """Return the module in which every register has the clock itself."""
+        for cell in self.module.cells:
+            for net, rises in _edges(cell) if cell.kind in STORAGE else ():
+                self._event(net, rises=rises)
+        cells = [new for cell in self.module.cells for new in self._rewritten(cell)]
+        return RawModule(
+            name=self.module.name,
+            inputs=self.module.inputs,
+            outputs=self.module.outputs,
+            cells=cells,
+            initial=self.module.initial,
+            names=self.module.names,
+        )
+
+    def _rewritten(self, cell: Cell) -> Iterator[Cell]:
+        if cell.kind in self.rewriter.modules:
+            ports = self._child_ports(cell)
+            clocks = {
+                port: (self._source(cell.pins[port][0]),) for port, kind in ports if kind is not _Kind.GATED
+            }
+            yield replace(cell, kind=self.rewriter.rewrite(cell.kind, ports), pins={**cell.pins, **clocks})
+        elif cell.kind == "$mem_v2":
+            yield from self._memory(cell)
+        elif cell.kind in STORAGE and _edges(cell):
+            yield from self._register(cell)
+        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds and not self.rewriter.has_periods:
+            yield from self._latch(cell)
+        elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
+            port = self._gate(cell) or "A"
+            is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
+            yield replace(cell, pins={**cell.pins, port: ("1",)}) if is_constant else cell
+        elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := _known_data(cell)):
+            yield _cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
+        elif not (_wire(cell) and cell.pins["Y"][0] in self.kinds):
+            self._require_no_clock(cell)
+            yield cell
+
+    def _require_no_clock(self, cell: Cell) -> None:
+        data = (port for port in cell.pins if port not in (*cell.outputs, "CLK", "WR_CLK", "EN"))
+        used = (bit for port in data for bit in cell.pins[port])
+        net = next((bit for bit in used if bit in self.kinds), None)
+        if net is not None and cell.kind not in IGNORED:
+            raise RtlError(f"clock used as data: {self._shown(net)} in {self.module.name}")
+
+    def _shown(self, net: Bit) -> str:
+        return self.module.names.get(net, str(net))
+
+    def _event(self, net: Bit, *, rises: bool) -> tuple[Bit, bool] | None:
+        """Return the net that enables an edge and the value at which it does; None for the clock alone."""
+        kind = self.kinds.get(net)
+        self.rewriter.has_registers = True
+        if self.rewriter.has_periods and (kind is not _Kind.CLOCK or not rises):
+            what = "falling edge" if kind in _INVERSE else "gated or divided clock"
+            raise RtlError(
+                f"{what}: {self._shown(net)} in {self.module.name}; accepted with --clock: rising edges of "
+                "ports"
+            )
+        if kind is None or (kind is _Kind.GATED and not rises):
+            driver = self.module.drivers.get(net)
+            is_divided = driver is not None and self.module.cells[driver.cell].kind in STORAGE
+            what = (
+                "divided clock" if is_divided else "gated clock" if rises else "falling edge of a gated clock"
+            )
+            raise RtlError(
+                f"{what}: {self._shown(net)} in {self.module.name}; accepted: an input port of one bit, or "
+                "the AND of a clock and a latch that is transparent while the clock is low"
+            )
+        if kind is _Kind.GATED:
+            self.rewriter.uses_gates = True
+            return net, True
+        is_rising = rises == (kind is _Kind.CLOCK)
+        self.rewriter.uses_falling |= not is_rising
+        return (self._source(net), is_rising) if self.rewriter.has_falling else None
+
+    def _source(self, net: Bit) -> Bit:
+        """Return the input net of the clock that a net carries."""
+        port = _port_behind(self.module, net) if self.rewriter.has_periods else None
+        return self.clock if port is None else self.module.inputs[port][0]
+
+    def _register(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
+        [(net, rises)] = _edges(cell)
+        event = self._event(net, rises=rises)
+        if event is None:
+            yield replace(cell, pins={**cell.pins, "CLK": (self.clock,)}, parameters=_rising(cell))
+            return
+        enabled, data = self._mux(event, cell.pins["Q"], cell.pins["D"])
+        yield enabled
+        yield replace(cell, pins={**cell.pins, "CLK": (EVENT,), "D": data}, parameters=_rising(cell))
+
+    def _memory(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
+        clocks, enables = list(cell.pins["WR_CLK"]), list(cell.pins["WR_EN"])
+        width, polarity = cell.number("WIDTH"), cell.number("WR_CLK_POLARITY")
+        for i in range(cell.number("WR_PORTS")):
+            if not cell.number("WR_CLK_ENABLE") >> i & 1:
+                continue
+            event = self._event(clocks[i], rises=bool(polarity >> i & 1))
+            if event is None:
+                clocks[i] = self.clock
+                continue
+            part = slice(i * width, (i + 1) * width)
+            enabled, enables[part] = self._mux(event, ["0"] * width, enables[part])
+            clocks[i] = EVENT
+            yield enabled
+        parameters = {**cell.parameters, "WR_CLK_POLARITY": "1" * max(1, len(clocks))}
+        pins = {**cell.pins, "WR_CLK": tuple(clocks), "WR_EN": tuple(enables)}
+        yield replace(cell, pins=pins, parameters=parameters)
+
+    def _latch(self, cell: Cell) -> Iterator[Cell]:
+        self._require_no_clock(cell)
+        data, output, is_low = cell.pins["D"], cell.pins["Q"], self._is_low(cell)
+        self.rewriter.uses_falling |= not is_low
+        if not self.rewriter.has_falling:
+            yield _cell(f"{cell.name}$wire", "$pos", {"A": data, "Y": output})
+            return
+        if self.kinds[cell.pins["EN"][0]] is _Kind.GATED:
+            raise RtlError(
+                f"latch of a gated clock with falling edges: {self._shown(output[0])} in {self.module.name}; "
+                "accepted: of the clock itself"
+            )
+        event = (self.clock, is_low)
+        kept = tuple(self._new_nets(len(output)))
+        chosen, _ = self._mux(event, kept, data, output)
+        yield chosen
+        yield Cell(
+            name=f"{cell.name}$kept",
+            kind="$dff",
+            parameters={"CLK_POLARITY": "1", "WIDTH": f"{len(output):b}"},
+            pins={"CLK": (EVENT,), "D": output, "Q": kept},
+            outputs=("Q",),
+        )
+
+    def _new_nets(self, number: int) -> Iterator[int]:
+        for _ in range(number):
+            self.last_net += 1
+            yield self.last_net
+
+    def _mux(
+        self, event: tuple[Bit, bool], off: Sequence[Bit], on: Sequence[Bit], output: Sequence[Bit] = ()
+    ) -> tuple[Cell, tuple[Bit, ...]]:
+        """Return a choice by an event, and its output nets."""
+        net, value = event
+        result = tuple(output) or tuple(self._new_nets(len(on)))
+        low, high = (off, on) if value else (on, off)
+        name = f"$clocking${self.last_net}${result[0]}"
+        pins = {"A": tuple(low), "B": tuple(high), "S": (net,), "Y": result}
+        return _cell(name, "$mux", pins), result
+
+
+def _rising(cell: Cell) -> dict[str, str]:
+    return {**cell.parameters, "CLK_POLARITY": "1"}
+
+
+def _cell(name: str, kind: str, pins: Mapping[str, tuple[Bit, ...]]) -> Cell:
+    width = f"{len(pins['Y']):b}"
+    names = ("WIDTH", "A_WIDTH", "Y_WIDTH")
+    return Cell(
+        name=name,
+        kind=kind,
+        parameters={"A_SIGNED": "0", **dict.fromkeys(names, width)},
+        pins=pins,
+        outputs=("Y",),
+    )

@@ -1,0 +1,5 @@
+-f packages.f
+../rtl/cache.sv
+-y ../lib
++libext+.sv
++define+UNUSED=1+OTHER

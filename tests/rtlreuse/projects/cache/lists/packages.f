@@ -1,0 +1,1 @@
+../rtl/cache_pkg.sv

@@ -1,0 +1,3 @@
++incdir+rtl
+-y rtl
+rtl/fifo.v

@@ -1,0 +1,3 @@
+`ifndef GRAY
+`define GRAY(x) ((x) ^ ((x) >> 1))
+`endif

@@ -1,0 +1,3 @@
+rtl/adder.v
+rtl/counter.v
+rtl/shifter.v
