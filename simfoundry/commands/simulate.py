@@ -67,6 +67,14 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         return _answer(question, named)
 
 
+def _is_folder(value: str) -> bool:
+    """Tell whether a variable is a folder: file lists get no others, as some are secret."""
+    try:
+        return Path(value).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _project_files(question: SimulateQuestion) -> ProjectFiles:
     files = question.files
     return ProjectFiles(
@@ -79,7 +87,7 @@ def _project_files(question: SimulateQuestion) -> ProjectFiles:
         define=question.define,
         undefine=question.undefine,
         parameters=question.parameter,
-        variables=os.environ,
+        variables={name: value for name, value in os.environ.items() if _is_folder(value)},
         top=question.top,
     )
 

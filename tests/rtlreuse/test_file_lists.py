@@ -75,7 +75,7 @@ def test_lists_in_lists_are_relative_to_the_current_folder_or_their_own(
         ("\n-y", "-y without a value (l.f:2)"),
         ("a.v\n/* no end", "comment without its end (l.f:2)"),
         ('a.v "b', "string without its end (l.f:1)"),
-        ("a.v\n$(NO_SUCH)/b.v", "no variable NO_SUCH in the environment: $(NO_SUCH)/b.v (l.f:2)"),
+        ("a.v\n$(NO_SUCH)/b.v", "no variable NO_SUCH that is a folder: $(NO_SUCH)/b.v (l.f:2)"),
         ("a.v\n-f m.f", "cycle of file lists: l.f -> m.f -> l.f (m.f:3)"),
     ],
 )

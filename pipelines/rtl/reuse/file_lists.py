@@ -201,7 +201,7 @@ def _expanded(text: str, place: Place, variables: Mapping[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         variable = match[1] or match[2] or match[3]
         if variable not in variables:
-            raise RtlError(f"no variable {variable} in the environment: {text[:_SHOWN]} ({place})")
+            raise RtlError(f"no variable {variable} that is a folder: {text[:_SHOWN]} ({place})")
         return variables[variable]
 
     return _VARIABLE.sub(value, text)

@@ -41,7 +41,8 @@ class ProjectFiles:
         files: of the design. libraries: Verilog of modules that it instantiates.
         lists: file lists whose paths are relative to the current folder; near_lists: to the list's own.
         folders: of included files and missing modules. root: folder that no path leaves; None: see `_roots`.
-        variables: of the environment, for lists. define, undefine: macros.
+        variables: folders that the environment names, for lists; other values may be secrets.
+        define, undefine: macros.
         parameters: NAME=VALUE of the top module. top: None for the only one.
     """
 
