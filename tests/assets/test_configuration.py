@@ -69,7 +69,7 @@ def test_networks_follow_the_scale_and_can_be_chosen() -> None:
     assert (groups["tiny"], groups["smoke"]) == ((), ("small-16",))
     assert groups["laptop"] == ("sampled-16", "grid-16")
     assert groups["nightly"] == groups["cluster"]
-    assert len(groups["nightly"]) == 9
+    assert len(groups["nightly"]) == 10
     assert tuple(compose_configuration(["network=release"]).network.groups) == groups["nightly"]
     assert tuple(compose_configuration(["scale=nightly", "network=default"]).network.groups) == ("small-16",)
 

@@ -80,7 +80,7 @@ def test_every_choice_of_networks_is_acceptable(settings: Settings, choice: str)
     groups = _with(settings, f"network={choice}").group(Network).groups
     runs = [run.configuration() for group in groups.values() for run in runs_of(group)]
     assert len(set(runs)) == len(runs)
-    assert len(runs) == {"default": 6, "laptop": 76, "release": 550}[choice]
+    assert len(runs) == {"default": 6, "laptop": 76, "release": 750}[choice]
 
 
 def test_the_release_has_the_published_grid_at_every_size(settings: Settings) -> None:
