@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from models.base import PredictorError
 from models.queue_correction import PREDICTOR
 from models.queue_correction.features import has_unlike_flows
+from models.queue_correction.losses import LEARNED_CAPACITY
 from models.queue_correction.tails import tail_kind
 from pipelines.base.files import read_bounded
 from pipelines.network.queueing import NetworkModel
@@ -36,8 +37,6 @@ BANDS = (0.6, 0.85, 0.95)
 FLOWS, RUNS = 0.9, 0.9
 LEAST_RUNS = 9
 """Of 9 runs the largest error is the conformal quantile."""
-CAPACITY = 128
-"""Packets that queues of the runs hold; shorter ones lose more."""
 LEAST_SEEN = 0.5
 """Share of a network that must be like the training runs."""
 
@@ -109,7 +108,7 @@ def _conformal(errors: list[float]) -> float:
 def interval_of(model: NetworkModel, seen: float) -> Interval | None:
     """Return the interval of a network's estimate; None outside of the runs that it was made of."""
     name = group_of(kind_of(model), float(model.queues.utilisation.max()))
-    is_short = model.capacity is not None and model.capacity < CAPACITY
+    is_short = model.capacity is not None and model.capacity < LEARNED_CAPACITY
     if name is None or seen < LEAST_SEEN or is_short or has_unlike_flows(model):
         return None
     return shipped_intervals().get(name)

@@ -4,8 +4,8 @@ A queue is seen as one that batches of geometric size enter at Poisson times, wi
 (GE/D/1/N, `full_queue` of pipelines/network/kernels.c, exact). Its variation of arrivals is the one with
 which a queue of 128 packets has the corrected mean wait: the variation of the flows counts packets of a
 batch that the queue before has already sent one by one. Where packets wait less than Poisson arrivals would,
-the queue is one of less utilisation. From it follow the share of packets lost and the
-mean wait at the capacity that was asked for. Lost packets load no later queue; TCP sends them again.
+the queue is one of less utilisation. From it follow the share of packets lost and the mean wait at the
+capacity that was asked for. Lost packets load no later queue; TCP sends them again.
 
 TCP sends a lost packet again after a round trip, once later packets of its flow are acknowledged. Of 2,603
 losses of 12 runs (ns-3, 16 hosts, 92 and 97 % of the busiest link) 13 waited for the timer instead, and all
@@ -27,7 +27,7 @@ from pipelines.network.traffic import TCP
 
 LEARNED_CAPACITY = 128
 """Packets that queues of the training runs hold."""
-CAPACITY_LIMIT = 1024
+EXACT_CAPACITY = 1024
 """Packets from which a queue is seen as one without end, which loses what it cannot send."""
 RARE, _LEAST_SPREAD = 1e-9, 1e-3
 TIMER_S, TIMER_SHARE = 1.0, 13 / 2603
@@ -120,25 +120,25 @@ def _queues_of_waits(offered: Vector, waits: Vector, most: float) -> tuple[Vecto
 def full_queues(utilisations: Vector, scvs: Vector, capacity: int | None) -> FullQueues:
     """Return what queues lose, and the waits of what they accept.
 
-    Args: capacity: packets that wait at most; None, or above CAPACITY_LIMIT: no loss below utilisation 1, and
+    Args: capacity: packets that wait at most; None, or above EXACT_CAPACITY: no loss below utilisation 1, and
           the variation of waits of a queue of LEARNED_CAPACITY packets.
     """
     size = len(scvs)
-    found = FullQueues(lost=np.empty(size), waits=np.empty(size), squares=np.empty(size))
-    is_long = capacity is None or capacity > CAPACITY_LIMIT
+    exact = FullQueues(lost=np.empty(size), waits=np.empty(size), squares=np.empty(size))
+    is_long = capacity is None or capacity > EXACT_CAPACITY
     limit = LEARNED_CAPACITY if capacity is None or is_long else capacity
     kernels(KERNELS).full_queues(
-        size, utilisations, scvs, limit, _scratch(limit), found.lost, found.waits, found.squares
+        size, utilisations, scvs, limit, _scratch(limit), exact.lost, exact.waits, exact.squares
     )
     if not is_long:
-        return found
+        return exact
     free = np.maximum(1.0 - utilisations, 1e-9)
     waits = (utilisations + scvs - 1.0) / (2.0 * free)
     waits = np.minimum(waits, np.inf if capacity is None else float(capacity))
     return FullQueues(
         lost=np.maximum(0.0, 1.0 - 1.0 / utilisations),
         waits=waits,
-        squares=(found.spreads + 1.0) * waits**2,
+        squares=(exact.spreads + 1.0) * waits**2,
     )
 
 

@@ -91,11 +91,11 @@ def main() -> None:
         without = flow_latency(learned, corrected_waits(learned, correction)).rtt_s
         answer = corrected_latency(model, correction, QUANTILES)
         estimated = float(np.average(answer.lost_share, weights=model.traffic.rates_per_s))
-        found = [relative_error(mean_s, one.mean_s) for mean_s in (without, answer.latency.rtt_s)]
+        of_means = [relative_error(mean_s, one.mean_s) for mean_s in (without, answer.latency.rtt_s)]
         percentiles = zip(answer.rtt_quantiles_s, (one.p50_s, one.p99_s), strict=True)
         tails = [relative_error(estimated_s, counted_s) for estimated_s, counted_s in percentiles]
         name = "without end" if capacity is None else str(capacity)
-        errors.setdefault(name, []).append((*found, *tails))
+        errors.setdefault(name, []).append((*of_means, *tails))
         lost.append((estimated, one.lost))
         print_row(
             name,
@@ -103,7 +103,7 @@ def main() -> None:
             f"{run.arrivals.kind} {run.arrivals.scv:g}",
             f"{utilisation:.0%}",
             *(f"{share:.3%}" for share in (one.lost, estimated)),
-            *(f"{error:.2%}" for error in found),
+            *(f"{error:.2%}" for error in of_means),
             f"{relative_error(other.mean_s, one.mean_s):.2%}",
             *(f"{error:.2%}" for error in tails),
         )

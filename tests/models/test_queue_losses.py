@@ -56,9 +56,9 @@ def lost_by_dense_chain(used: float, scv: float, capacity: int) -> float:
 @pytest.mark.parametrize("used", [0.2, 0.8, 1.0, 1.3])
 @pytest.mark.parametrize("capacity", [1, 9, 60])
 def test_a_full_queue_loses_what_the_dense_chain_says(scv: float, used: float, capacity: int) -> None:
-    found = full_queues(np.array([used]), np.array([scv]), capacity)
-    assert found.squares[0] >= found.waits[0] ** 2
-    assert found.lost[0] == pytest.approx(
+    queues = full_queues(np.array([used]), np.array([scv]), capacity)
+    assert queues.squares[0] >= queues.waits[0] ** 2
+    assert queues.lost[0] == pytest.approx(
         max(0.0, lost_by_dense_chain(used, scv, capacity)), rel=1e-6, abs=1e-12
     )
 
@@ -76,14 +76,14 @@ def test_a_large_queue_has_the_wait_of_one_without_end(scv: float) -> None:
 def test_poisson_arrivals_have_the_variance_of_waits_of_takacs() -> None:
     """E[W^2] = 2 E[W]^2 + rate E[S^3] / (3 (1 - rho)), with S = 1."""
     used = np.array([0.3, 0.6])
-    found = full_queues(used, np.ones(2), 200)
-    np.testing.assert_allclose(found.squares, 2 * found.waits**2 + used / (3 * (1 - used)), rtol=2e-3)
+    queues = full_queues(used, np.ones(2), 200)
+    np.testing.assert_allclose(queues.squares, 2 * queues.waits**2 + used / (3 * (1 - used)), rtol=2e-3)
 
 
 def test_a_queue_above_its_rate_loses_the_rest() -> None:
-    found = full_queues(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 1 << 11)
-    assert found.lost == pytest.approx([0.5, 0.5])
-    assert found.waits == pytest.approx([2048.0, 2048.0])
+    queues = full_queues(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 1 << 11)
+    assert queues.lost == pytest.approx([0.5, 0.5])
+    assert queues.waits == pytest.approx([2048.0, 2048.0])
 
 
 def traffic(kind: str, load: float, protocol: str = "udp") -> Traffic:

@@ -99,14 +99,14 @@ def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: 
 def test_states_apart_have_falling_edges(programs: Path) -> None:
     from pipelines.rtl.reuse import build_reuse
 
-    found = set[tuple[int, ...]]()
+    digests = set[tuple[int, ...]]()
     for is_apart in (False, True):
         program = build_reuse(
             FALLING, top="top", folder=programs, language=SYSTEMVERILOG, stimuli=3, is_apart=is_apart
         )
         with closing(Simulator(program)) as simulator:
-            found.add(tuple(int(value) for value in simulator.run(500, seed=5).digests))
-    assert len(found) == 1
+            digests.add(tuple(int(value) for value in simulator.run(500, seed=5).digests))
+    assert len(digests) == 1
 
 
 FIFO = Path(__file__).with_name("projects") / "fifo"
@@ -119,15 +119,15 @@ def test_engines_agree_on_several_clocks(
     monkeypatch.chdir(FIFO)
     project = read_project(ProjectFiles(files=(), lists=[Path("fifo.f")]))
     clocks = read_clocks([f"write_clk={periods[0]}", f"read_clk={periods[1]}"])
-    found = dict[str, list[int]]()
+    by_engine = dict[str, list[int]]()
     for engine in ("reuse", "verilator", "cxxrtl"):
         program = ENGINES[engine](
             project.text, top=project.top, folder=programs, is_quick=True, clocks=clocks, stimuli=2
         )
         assert (program.ports.clock, [*program.ports.clocks]) == (None, ["write_clk", "read_clk"])
         with closing(Simulator(program)) as simulator:
-            found[engine] = [int(value) for value in simulator.run(1000, seed=2).digests]
-    assert found["reuse"] == found["verilator"] == found["cxxrtl"]
+            by_engine[engine] = [int(value) for value in simulator.run(1000, seed=2).digests]
+    assert by_engine["reuse"] == by_engine["verilator"] == by_engine["cxxrtl"]
 
 
 def test_clocks_rise_at_the_end_of_their_cycles(programs: Path) -> None:

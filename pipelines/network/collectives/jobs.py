@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
+from pipelines.network.topology.graph import first_ids
 
 RING_ALL_REDUCE, TREE_ALL_REDUCE = "ring_all_reduce", "tree_all_reduce"
 ALL_GATHER, ALL_TO_ALL = "all_gather", "all_to_all"
@@ -186,6 +187,7 @@ def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str])
     """Return the hosts of a list such as `0-15`, `0-127/8` (every eighth), `3,1,2` or `a,b`."""
     chosen: list[int] = []
     numbers = {name: number for number, name in enumerate(host_ids)}
+    ids = f"ids ({first_ids(host_ids)}), " if host_ids else ""
     for part in hosts.split(","):
         if part in numbers:
             chosen.append(numbers[part])
@@ -193,7 +195,7 @@ def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str])
         match = _RANGE.fullmatch(part)
         if match is None:
             raise NetworkError(
-                f"job {text!r:.80}: hosts {part!r:.40}; accepted: {_id_words(host_ids)}numbers and "
+                f"job {text!r:.80}: hosts {part!r:.40}; accepted: {ids}numbers and "
                 "ranges, as 0-15, 0-127/8 or 3,1,2"
             )
         first, last = int(match[1]), int(match[2] or match[1])
@@ -205,8 +207,3 @@ def _read_hosts(hosts: str, text: str, host_count: int, host_ids: Sequence[str])
             )
         chosen += range(first, last + 1, step)
     return chosen
-
-
-def _id_words(host_ids: Sequence[str]) -> str:
-    shown = ", ".join((*host_ids[:3], *(["..."] if len(host_ids) > 3 else [])))
-    return f"ids ({shown}), " if host_ids else ""

@@ -89,6 +89,11 @@ class Topology:
         return content_hash(self.host_count, [a.tolist() for a in arrays], self.kind_names)
 
 
+def first_ids(ids: Sequence[str]) -> str:
+    """Return the first ids of a network file for a message."""
+    return ", ".join((*ids[:3], *(["..."] if len(ids) > 3 else [])))
+
+
 def topology_of_links(
     name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link], node_ids: Sequence[str] = ()
 ) -> Topology:

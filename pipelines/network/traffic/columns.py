@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.parquet_files import open_parquet
 from pipelines.network.errors import NetworkError
+from pipelines.network.topology.graph import first_ids
 
 ENDINGS = (".csv", ".parquet")
 COLUMN_LIMIT = 1000
@@ -190,8 +191,7 @@ def _numbers(values: Any, name: str, rows_before: int, form: Form, host_ids: Seq
         row = _first_wrong(values, kind)
         accepted = "a number" if name in form.numbers else "a whole number of 32 bits"
         if host_ids and name in HOSTS:
-            shown = ", ".join((*host_ids[:3], *(["..."] if len(host_ids) > 3 else [])))
-            accepted = f"the id of a host ({shown}) or {accepted}"
+            accepted = f"the id of a host ({first_ids(host_ids)}) or {accepted}"
         raise NetworkError(
             f"a {form.row}'s {name} must be {accepted}, got {repr(values[row].as_py())[:60]} in row "
             f"{rows_before + row + 1}"

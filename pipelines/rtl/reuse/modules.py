@@ -56,7 +56,7 @@ class Definition:
 
 def definitions(code: str) -> list[Definition]:
     """Return the modules of a text without comments and directives, in order."""
-    found: list[Definition] = []
+    modules: list[Definition] = []
     name, start, kinds = "", 0, set[str]()
     for match in _EDGE.finditer(code):
         if match["begin"]:
@@ -64,9 +64,9 @@ def definitions(code: str) -> list[Definition]:
         elif match["kind"]:
             kinds.add(match["kind"])
         elif name:
-            found.append(Definition(name=name, start=start, end=match.start(), kinds=frozenset(kinds)))
+            modules.append(Definition(name=name, start=start, end=match.start(), kinds=frozenset(kinds)))
             name = ""
-    return found
+    return modules
 
 
 def find_top(modules: Sequence[Definition]) -> str:
