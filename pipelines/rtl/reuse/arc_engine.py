@@ -6,14 +6,15 @@ import importlib.util
 import json
 import sys
 import sysconfig
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Unpack
 
 from pipelines.base.sandbox import read_output
 from pipelines.base.tools import ToolMissing
 from pipelines.rtl.reuse.arc import initial_memories, mlir_text
 from pipelines.rtl.reuse.building import (
     Closing,
+    Source,
     build,
     compile_program,
     find_compiler,
@@ -24,8 +25,6 @@ from pipelines.rtl.reuse.building import (
     serve,
 )
 from pipelines.rtl.reuse.harnesses import ArcPlaces, arc_harness
-from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program
 
 ARC = "arc"
@@ -40,28 +39,16 @@ def build_arc(
     stimuli: int = 1,
     timeout_s: float = 600.0,
     compiler: str = "",
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     closing: Closing = serve,
+    **source: Unpack[Source],
 ) -> Program:
     """Build a program by CIRCT's Arc flow; one state per stimulus.
 
-    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. closing: see `building.serve`.
+    Args:   closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
-    design = read_design(
-        verilog,
-        top=top,
-        timeout_s=timeout_s,
-        language=language,
-        files=files,
-        stimuli=stimuli,
-        unroll_limit=unroll_limit,
-        clocks=clocks,
-    )
+    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
     require_rising(design, f"engine {ARC}")
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from pipelines.base.limited import memory_limit, reading
 from pipelines.base.sandbox import Limits, SandboxError, read_output, run_confined
@@ -16,9 +17,8 @@ from pipelines.base.sealing import build_once
 from pipelines.base.tools import MEMORY_LIMIT_BYTES, PATIENCE, find_tool
 from pipelines.rtl.reuse.elaboration import Design, elaborate, instance_counts, state_bytes
 from pipelines.rtl.reuse.errors import RtlError
-from pipelines.rtl.reuse.languages import NO_FILES
 from pipelines.rtl.reuse.netlist import read_verilog
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
+from pipelines.rtl.reuse.schedules import Clock
 from pipelines.rtl.reuse.simulator import Ports
 
 VERSION = "4"
@@ -36,6 +36,20 @@ _FILE_BYTES = 4 << 30
 _ENTRIES = 100_000
 
 
+class Source(TypedDict, total=False):
+    """How the text of a design is read: what all builders of simulators take beside its top.
+
+    Attributes:
+        language: of the text, see `languages`. files: of memories, by name. clocks: with periods.
+        unroll_limit: see `languages.read_commands`.
+    """
+
+    language: str
+    files: Mapping[str, bytes]
+    unroll_limit: int | None
+    clocks: Mapping[str, Clock]
+
+
 def find_compiler() -> str:
     """Find clang if it is there, else g++.
 
@@ -48,28 +62,16 @@ def read_design(
     text: str,
     *,
     top: str,
-    language: str,
     timeout_s: float,
-    files: Mapping[str, bytes] = NO_FILES,
     stimuli: int = 1,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
+    **source: Unpack[Source],
 ) -> Design:
     """Read an elaborated design that fits the memory of this process for so many stimuli.
 
     Raises: RtlError: it is rejected; the message says why.
     """
     with reading(f"design {top}"):
-        netlist = read_verilog(
-            text,
-            top=top,
-            language=language,
-            timeout_s=timeout_s,
-            files=files,
-            unroll_limit=unroll_limit,
-            clocks=clocks,
-        )
-        design = elaborate(netlist)
+        design = elaborate(read_verilog(text, top=top, timeout_s=timeout_s, **source))
     _require_size(design, stimuli)
     return design
 

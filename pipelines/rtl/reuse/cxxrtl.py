@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Unpack
 
 from pipelines.rtl.reuse.building import (
     Closing,
+    Source,
     build,
     compile_program,
     find_compiler,
@@ -19,7 +20,6 @@ from pipelines.rtl.reuse.building import (
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.harnesses import cxxrtl_harness
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end, source_text
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Ports, Program
 from pipelines.silicon.synthesis import NORMALISE_MEMORIES
 
@@ -38,36 +38,24 @@ def build_cxxrtl(
     stimuli: int = 1,
     timeout_s: float = 1200.0,
     compiler: str = "",
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     closing: Closing = serve,
+    **source: Unpack[Source],
 ) -> Program:
     """Build a program by Yosys' CXXRTL with its defaults, which include a flat design.
 
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 
     Args:   ports: of the design when they are known; it saves a second front end.
-        unroll_limit: see `languages.read_commands`. clocks: with periods.
         is_quick: modules are kept and not optimised. closing: see `building.serve`.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
-    verilog, language = as_verilog(verilog, top, language)
-    front_end = ""
+    verilog, language = as_verilog(verilog, top, source.get("language", VERILOG))
+    source = {**source, "language": language}
+    files, unroll_limit, front_end = source.get("files", NO_FILES), source.get("unroll_limit"), ""
     if ports is None:
-        design = read_design(
-            verilog,
-            top=top,
-            timeout_s=timeout_s,
-            language=language,
-            files=files,
-            stimuli=stimuli,
-            unroll_limit=unroll_limit,
-            clocks=clocks,
-        )
+        design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
         ports, front_end = ports_of(design), design.front_end
     if ports.has_gates:
         raise RtlError(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from pipelines.rtl.reuse.activity import ActivityEmitter
 from pipelines.rtl.reuse.arc_engine import ARC, build_arc
@@ -13,6 +14,7 @@ from pipelines.rtl.reuse.batching import batch_text
 from pipelines.rtl.reuse.building import (
     FLAGS,
     Closing,
+    Source,
     build,
     compile_program,
     find_compiler,
@@ -24,11 +26,9 @@ from pipelines.rtl.reuse.building import (
 from pipelines.rtl.reuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtl.reuse.emission import INCLUDED, Emitter
 from pipelines.rtl.reuse.errors import RtlError
-from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.partition import partition
 from pipelines.rtl.reuse.placement import place
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.simulator import Program, Simulator, cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
 from pipelines.rtl.reuse.verilator import VERILATOR, build_verilator
@@ -45,10 +45,6 @@ def build_reuse(
     stimuli: int = 1,
     timeout_s: float = 600.0,
     compiler: str = "",
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
@@ -56,6 +52,7 @@ def build_reuse(
     is_skipping: bool = False,
     is_apart: bool | None = None,
     closing: Closing = serve,
+    **source: Unpack[Source],
 ) -> Program:
     """Build a program by our engine: one evaluator per unique module.
 
@@ -63,8 +60,7 @@ def build_reuse(
     repeats little; states of their own fit the cache, and each goes its own way where a condition that all
     instances share chooses what to compute.
 
-    Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
-            unroll_limit: see `languages.read_commands`. clocks: with periods.
+    Args:   folder: of compiled designs, one file each.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
@@ -73,16 +69,7 @@ def build_reuse(
             closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
-    design = read_design(
-        verilog,
-        top=top,
-        timeout_s=timeout_s,
-        language=language,
-        files=files,
-        stimuli=stimuli,
-        unroll_limit=unroll_limit,
-        clocks=clocks,
-    )
+    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")

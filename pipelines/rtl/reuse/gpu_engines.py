@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from pipelines.base.tools import ToolMissing
 from pipelines.rtl.reuse.building import (
     CLOSING,
     FLAGS,
+    Source,
     build,
     compile_program,
     find_compiler,
@@ -23,10 +25,8 @@ from pipelines.rtl.reuse.building import (
 from pipelines.rtl.reuse.cuda import Launching, cuda_text
 from pipelines.rtl.reuse.emission import Emitter
 from pipelines.rtl.reuse.hetero import hetero_text
-from pipelines.rtl.reuse.languages import NO_FILES, VERILOG
 from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.placement import place
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from pipelines.rtl.reuse.sides import Divider, Division
 from pipelines.rtl.reuse.simulator import Program
 from pipelines.rtl.reuse.structure import Structure, analyse
@@ -45,29 +45,17 @@ def build_cuda(
     folder: Path,
     stimuli: int = 1,
     timeout_s: float = 1200.0,
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
+    **source: Unpack[Source],
 ) -> Program:
     """Build the whole design on a GPU, in graphs of several cycles.
 
-    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. launching: see `cuda_text`.
+    Args:   launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    design = read_design(
-        verilog,
-        top=top,
-        timeout_s=timeout_s,
-        language=language,
-        files=files,
-        stimuli=stimuli,
-        unroll_limit=unroll_limit,
-        clocks=clocks,
-    )
+    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
     require_rising(design, f"engine {CUDA}")
     structure = analyse(design)
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
@@ -81,31 +69,19 @@ def build_hetero(
     folder: Path,
     stimuli: int = 1,
     timeout_s: float = 1200.0,
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
+    **source: Unpack[Source],
 ) -> Program:
     """Build the design divided between the processor and a GPU.
 
-    Args:   unroll_limit: see `languages.read_commands`. clocks: with periods. divide: chooses sides.
+    Args:   divide: chooses sides.
             on_gpu: False = both sides on the processor, each with a state of its own.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     if on_gpu:
         require_gpu(HETERO)
-    design = read_design(
-        verilog,
-        top=top,
-        timeout_s=timeout_s,
-        language=language,
-        files=files,
-        stimuli=stimuli,
-        unroll_limit=unroll_limit,
-        clocks=clocks,
-    )
+    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
     require_rising(design, f"engine {HETERO}")
     structure = analyse(design)
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 from pipelines.base.sandbox import read_output
 from pipelines.base.tools import ToolMissing, find_tool
 from pipelines.rtl.reuse.building import (
+    Source,
     build,
     find_compiler,
     headers,
@@ -69,13 +71,10 @@ def build_verilator(
     stimuli: int = 1,
     timeout_s: float = 1200.0,
     compiler: str = "",
-    language: str = VERILOG,
-    files: Mapping[str, bytes] = NO_FILES,
-    unroll_limit: int | None = None,
-    clocks: Mapping[str, Clock] = NO_CLOCKS,
     ports: Ports | None = None,
     is_quick: bool = False,
     threads: int = 1,
+    **source: Unpack[Source],
 ) -> Program:
     """Build a program by the newest installed Verilator; one model per stimulus.
 
@@ -84,11 +83,13 @@ def build_verilator(
     Args:
         ports: of the design when they are known; it saves a second front end. Without, they are those that
             Yosys or slang sees, or Verilator where both refuse the design.
-        unroll_limit: iterations of a loop. is_quick: one file, not optimised.
+        is_quick: one file, not optimised.
         threads: that share a cycle of a model.
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
-    verilog, language = as_verilog(verilog, top, language)
+    verilog, language = as_verilog(verilog, top, source.get("language", VERILOG))
+    source = {**source, "language": language}
+    unroll_limit = source.get("unroll_limit")
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
     runtime = _runtime(root, compiler, folder, timeout_s)
@@ -112,18 +113,8 @@ def build_verilator(
     front_end = ""
     if ports is None:
         ports, front_end = _find_ports(
-            partial(
-                read_design,
-                verilog,
-                top=top,
-                timeout_s=timeout_s,
-                language=language,
-                files=files,
-                stimuli=stimuli,
-                unroll_limit=unroll_limit,
-                clocks=clocks,
-            ),
-            partial(_own_ports, folder, sources, translate, verilog, top, clocks),
+            partial(read_design, verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source),
+            partial(_own_ports, folder, sources, translate, verilog, top, source.get("clocks", NO_CLOCKS)),
         )
     known_ports = ports
 
@@ -136,7 +127,7 @@ def build_verilator(
 
     harness = verilator_harness(ports, stimuli)
     path = build(folder, VERILATOR, (compiler, str(is_quick), *sources, harness), make)
-    known, _ = plain_words(verilog, files)
+    known, _ = plain_words(verilog, source.get("files", NO_FILES))
     return Program(
         path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known, front_end=front_end
     )
