@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipelines.rtl.reuse.emission import Body, Emitter
+from pipelines.rtl.reuse.body import Body
+from pipelines.rtl.reuse.emission import Emitter
 from pipelines.rtl.reuse.expressions import type_of
 from pipelines.rtl.reuse.ir import LIMB, mask
 from pipelines.rtl.reuse.layout import layout_text

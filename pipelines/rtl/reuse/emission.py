@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipelines.rtl.reuse.body import Body
 from pipelines.rtl.reuse.elaboration import Block
-from pipelines.rtl.reuse.expressions import expression, literal, operand, type_of
+from pipelines.rtl.reuse.expressions import literal, type_of
 from pipelines.rtl.reuse.ir import mask
 from pipelines.rtl.reuse.layout import Layout, StateArray
 from pipelines.rtl.reuse.phases import (
@@ -19,7 +20,7 @@ from pipelines.rtl.reuse.phases import (
     state_roots,
 )
 from pipelines.rtl.reuse.pieces import LARGE, function_in_pieces
-from pipelines.rtl.reuse.placement import Access, ArrayKey, Move, Placement
+from pipelines.rtl.reuse.placement import ArrayKey, Move, Placement
 from pipelines.rtl.reuse.ranges import affine_runs, runs_of
 from pipelines.rtl.reuse.structure import CONSTANT, ENVIRONMENT, Source, Structure, words_of
 
@@ -80,7 +81,6 @@ class Emitter:
                 node = self.register_node(block, i)
                 key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
                 is_double = self.is_counting or self.is_skipping or (node is not None and node in used[name])
-                is_double |= self.is_in_pieces(name)
                 self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
                 self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
             for i in range(len(block.memories)):
@@ -176,11 +176,6 @@ class Emitter:
         front = f" + {array.front * self.stimuli}" if array.front else ""
         return f"st.{array.name}{buffer}{front}"
 
-    def is_in_pieces(self, name: str) -> bool:
-        """Tell whether large functions of a block are divided; next states are stored at once then."""
-        one_lane = self.stimuli == self.placement.extents[name] == 1
-        return one_lane and len(self.blocks[name].nodes) >= LARGE
-
     # ---- functions -------------------------------------------------------------------------------------
 
     def text(self) -> str:
@@ -228,7 +223,7 @@ class Emitter:
         return f"({self.base(access.array)})[{access.slot}] << {place}"
 
     def _variant(self, function: str, body: Body) -> Iterator[str]:
-        if self.is_in_pieces(body.name) and len(body.phase.order) >= LARGE:
+        if body.is_alone and len(body.phase.order) >= LARGE:
             yield from function_in_pieces(function, body)
             return
         lines = body.lines()
@@ -461,124 +456,6 @@ def strided_copy(
     if count >= _FEW_LANES:
         yield "  LANES"
     yield f"  for (int i = 0; i < {count}; i++) ({to})[{a} + i * {da}] = ({of})[{b} + i * ({db})];"
-
-
-class Body:
-    """The statements of one lane, and the pointers that they use."""
-
-    def __init__(self, emitter: Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
-        self.emitter, self.name, self.block = emitter, name, block
-        self.phase, self.is_state = phase, is_state
-        self.pointers: list[str] = []
-        self.names: dict[int, str] = {}
-        self.has_broadcast = False
-        self._known: dict[str, str] = {}
-
-    def lines(self) -> list[str]:
-        """Return all statements: values, writes to memories, stores."""
-        values = [self.value_line(number) for number in self.computed()]
-        stores = [self.store_line(key, node) for key, node in self.stores()]
-        return [*values, *self.write_lines(), *stores]
-
-    def computed(self) -> list[int]:
-        """Return the nodes that are loaded or computed, in order of dependence; constants are not."""
-        nodes = sorted({*self.phase.order, *self.phase.loaded})
-        variables = [number for number in nodes if self.block.nodes[number].op != "const"]
-        self.names |= {number: f"n{number}" for number in variables}
-        return variables
-
-    def stores(self) -> Iterator[tuple[ArrayKey, int]]:
-        """Yield the arrays that the function stores to, and the nodes."""
-        yield from ((ArrayKey("node", self.name, node), node) for node in self.phase.stored)
-        for i, register in enumerate(self.block.registers if self.is_state else ()):
-            key = ArrayKey("register", self.name, i)
-            following = self.block.nodes[register.next]
-            keeps = (following.op, following.value) == ("register", i)
-            if not keeps or self.emitter.arrays[key].is_double:
-                yield key, register.next
-
-    def forget_pointers(self) -> None:
-        """Begin another function: pointers are declared anew where they are used."""
-        self.pointers.clear()
-        self._known.clear()
-
-    def value_line(self, number: int) -> str:
-        """Return the definition of a node's value."""
-        return f"const {type_of(self.block.nodes[number].width)} n{number} = {self._value(number)};"
-
-    def store_line(self, key: ArrayKey, node: int) -> str:
-        """Return the store of a node's value."""
-        return f"{self._pointer(key, is_written=True)}[k] = {self._operand(node)};"
-
-    def is_leaf(self, number: int) -> bool:
-        """Tell whether a node is read from an array and not computed."""
-        return number in self.phase.loaded or self.block.nodes[number].op in {"register", "input"}
-
-    def _operand(self, number: int) -> str:
-        return operand(self.block, number, self.names)
-
-    def _value(self, number: int) -> str:
-        node = self.block.nodes[number]
-        if number in self.phase.loaded:
-            return f"{self._pointer(ArrayKey('node', self.name, number))}[k]"
-        if node.op == "register":
-            return f"{self._pointer(ArrayKey('register', self.name, node.value))}[k]"
-        if node.op == "input":
-            return self._pin(self.emitter.placement.accesses[self.name][node.value], node.width)
-        if node.op == "memread":
-            return self._read(number)
-        return expression(self.block, number, self.names)
-
-    def _pin(self, access: Access, width: int) -> str:
-        if access.array is None:
-            return literal(access.constant or 0, width)
-        if access.slot is None:
-            return f"{self._pointer(access.array, distance=access.distance)}[k]"
-        n = self.emitter.stimuli
-        pointer = self._pointer(access.array, distance=-access.slot)
-        if n == 1:
-            return f"{pointer}[0]"
-        self.has_broadcast = True
-        return f"{pointer}[s]"
-
-    def _read(self, number: int) -> str:
-        node = self.block.nodes[number]
-        memory = self.block.memories[node.value]
-        address = self._operand(node.args[0])
-        text = f"st.{self.emitter.memories[self.name, node.value]}[(size_t)k * {memory.size} + {address}]"
-        if mask(self.block.nodes[node.args[0]].width) < memory.size:
-            return text
-        return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
-
-    def write_lines(self) -> Iterator[str]:
-        """Yield the lines that write memories."""
-        for i, memory in enumerate(self.block.memories if self.is_state else ()):
-            name = self.emitter.memories[self.name, i]
-            for write in memory.writes:
-                address, data = self._operand(write.address), self._operand(write.data)
-                bits = self.block.nodes[write.mask]
-                is_inside = mask(self.block.nodes[write.address].width) < memory.size
-                check = "" if is_inside else f" && {address} < {memory.size}"
-                word = f"st.{name}[(size_t)k * {memory.size} + {address}]"
-                kind = type_of(memory.width)
-                enable = self._operand(write.mask)
-                told = " st.wrote = 1;" if self.emitter.is_skipping else ""
-                if (bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1) or bits.width == 1:
-                    yield f"if ({enable}{check}) {{ {word} = {data};{told} }}"
-                else:
-                    mixed = f"({word} & ~{enable}) | ({data} & {enable})"
-                    yield f"if ({enable}{check}) {{ {word} = ({kind})({mixed});{told} }}"
-
-    def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
-        array = self.emitter.arrays[key]
-        base = self.emitter.base(key, is_next=is_written)
-        offset = -distance * self.emitter.stimuli
-        text = f"{base} + {offset}" if offset >= 0 else f"{base} - {-offset}"
-        if text not in self._known:
-            name = self._known[text] = f"p{len(self._known)}"
-            constant = "" if is_written or not array.is_double else "const "
-            self.pointers.append(f"{constant}{type_of(array.width)}* const {name} = {text};")
-        return self._known[text]
 
 
 def _rounded(words: int, width: int) -> int:

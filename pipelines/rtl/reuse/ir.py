@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 from pipelines.rtl.reuse.errors import RtlError
 
+LEAVES = ("const", "input", "register")
+"""Operations without arguments."""
 LIMB = 64
 """Bits of the widest word; wider signals are several."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pipelines.rtl.reuse.elaboration import Block, WritePort
-from pipelines.rtl.reuse.ir import Builder
-from pipelines.rtl.reuse.structure import LEAVES, OutputClass
+from pipelines.rtl.reuse.elaboration import Block
+from pipelines.rtl.reuse.ir import LEAVES, Builder, Node
+from pipelines.rtl.reuse.simplify import rebuild
+from pipelines.rtl.reuse.structure import OutputClass
 
 _KEPT_OPERATIONS = 3
 """Operations from which on a value is kept for a later function instead of computed again."""
@@ -143,28 +144,11 @@ def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list
 
 def specialise(block: Block, values: Mapping[int, int]) -> Block:
     """Return a block whose input nodes of the mapping are constants, folded again."""
-    build = Builder()
-    numbers: list[int] = []
-    for number, node in enumerate(block.nodes):
-        args = tuple(numbers[a] for a in node.args)
-        if number in values:
-            numbers.append(build.const(values[number], node.width))
-        elif node.op in LEAVES or node.op == "memread":
-            numbers.append(build.add(node._replace(args=args)))
-        else:
-            numbers.append(build.make(node.op, node.width, args, node.value))
-    registers = [replace(r, next=numbers[r.next]) for r in block.registers]
-    memories = [
-        replace(
-            memory,
-            writes=tuple(
-                WritePort(address=numbers[w.address], data=numbers[w.data], mask=numbers[w.mask])
-                for w in memory.writes
-            ),
-        )
-        for memory in block.memories
-    ]
-    return replace(block, nodes=build.nodes, outputs={}, registers=registers, memories=memories)
+
+    def known(build: Builder, number: int, node: Node) -> int | None:
+        return build.const(values[number], node.width) if number in values else None
+
+    return rebuild(block, known)
 
 
 def cone(block: Block, roots: Iterable[int]) -> tuple[int, ...]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from pipelines.base.limited import reading
 from pipelines.rtl.reuse.elaboration import TOP, Block, Design
 from pipelines.rtl.reuse.errors import CombinationalLoop
-from pipelines.rtl.reuse.ir import LIMB
+from pipelines.rtl.reuse.ir import LEAVES, LIMB
+from pipelines.rtl.reuse.simplify import with_logic_of_bits
 
-LEAVES = ("const", "input", "register")
 ENVIRONMENT = -1
 """Instance number of the inputs of the design."""
 CONSTANT = -2
@@ -97,7 +97,8 @@ def analyse(design: Design) -> Structure:
     Raises: CombinationalLoop: through several blocks.
     """
     with reading(f"design {design.top}"):
-        return _analysed(design)
+        blocks = {name: with_logic_of_bits(block) for name, block in design.blocks.items()}
+        return _analysed(replace(design, blocks=blocks))
 
 
 def _analysed(design: Design) -> Structure:
