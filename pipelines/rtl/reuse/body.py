@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.rtl.reuse.branches import Branch, Item, nodes_of, plan
+from pipelines.rtl.reuse.branches import ZERO, Branch, Item, nodes_of, plan
 from pipelines.rtl.reuse.elaboration import Block
 from pipelines.rtl.reuse.expressions import expression, literal, operand, type_of
 from pipelines.rtl.reuse.ir import mask
@@ -89,13 +89,12 @@ class Body:
 
         Its next value has no other use, and its present one has been read before.
         """
-        is_last = uses[node] == 1 and self._order[own] < self._order[node]
-        if isinstance(item, int) or node not in item.muxes or not is_last:
+        is_free = uses[node] == 1 and self._order[own] < self._order[node]
+        if isinstance(item, int) or not is_free or self.block.nodes[node].op != "mux":
             return
         self.stored[node] = (key, own)
-        for side, items in ((1, item.yes), (2, item.no)):
-            value = self.block.nodes[node].args[side]
-            inner = next((i for i in items if isinstance(i, Branch) and value in i.muxes), None)
+        for items, value in zip((item.yes, item.no), item.choices[node], strict=True):
+            inner = next((i for i in items if isinstance(i, Branch) and value in i.choices), None)
             if inner is not None:
                 self._store_in_branches(inner, key, value, own, uses)
 
@@ -117,13 +116,14 @@ class Body:
         if isinstance(item, int):
             yield self.value_line(item)
             return
-        for mux in item.muxes:
-            if mux not in self.stored:
-                yield f"{type_of(self.block.nodes[mux].width)} n{mux};"
-        for side, items in ((1, item.yes), (2, item.no)):
-            yield f"if ({self._operand(item.condition)}) {{" if side == 1 else "} else {"
+        for node in item.choices:
+            if node not in self.stored:
+                yield f"{type_of(self.block.nodes[node].width)} n{node};"
+        for side, items in enumerate((item.yes, item.no)):
+            yield "} else {" if side else f"if ({self._operand(item.condition)}) {{"
             yield from (line for inner in items for line in self._item_lines(inner))
-            yield from (line for mux in item.muxes for line in self._choice(mux, side))
+            for node, values in item.choices.items():
+                yield from self._choice(node, values[side])
         yield "}"
 
     def computed(self) -> list[int]:
@@ -143,13 +143,12 @@ class Body:
             if not keeps or self.emitter.arrays[key].is_double:
                 yield key, register.next
 
-    def _choice(self, mux: int, side: int) -> Iterator[str]:
-        """Yield what a branch does for one of its multiplexers: it names or stores the value of a side."""
-        value = self.block.nodes[mux].args[side]
-        if mux not in self.stored:
-            yield f"n{mux} = {self._operand(value)};"
+    def _choice(self, node: int, value: int) -> Iterator[str]:
+        """Yield what a side of a branch does for a choice: it names its value, or stores it."""
+        if node not in self.stored:
+            yield f"n{node} = {'0' if value == ZERO else self._operand(value)};"
             return
-        key, own = self.stored[mux]
+        key, own = self.stored[node]
         if value != own and value not in self.stored:
             yield self.store_line(key, value)
 

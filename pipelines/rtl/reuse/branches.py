@@ -1,30 +1,38 @@
-"""What a function of one lane computes only where a condition asks for it: multiplexers become branches.
+"""Branches of a function of one lane, in which values are computed that only one side of a choice needs.
 
-A node that only one side of a multiplexer needs is computed in a branch, with all others of its condition.
+All choices by one condition share a branch, where nothing between them prevents it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipelines.rtl.reuse.ir import Node
 
-LEAST = 3
-"""Operations that a branch spares at least; a condition that is foretold wrongly costs some 15 cycles."""
+LEAST, LEAST_OF_LOGIC = 3, 8
+"""Operations that a branch spares at least, and one of conjunctions alone, which are cheaper than choices."""
+DEEPEST = 64
+"""Branches in each other; clang accepts 256 nested brackets."""
 ROOT = 0
+ZERO = -1
+"""The value of a conjunction whose condition is 0, in the place of a node."""
+_Choice = tuple[int, int, int]
+"""Condition, value if it is 1, value if it is 0."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Branch:
-    """Multiplexers of one condition, with what only one of their sides needs.
+    """Choices by one condition, with what only one of their sides needs.
 
-    Attributes: muxes: their nodes. yes, no: items of the sides, in order of dependence.
+    Attributes:
+        choices: value if the condition is 1, and if it is 0, by node.
+        yes, no: items of the sides, in order of dependence.
     """
 
     condition: int
-    muxes: Sequence[int]
+    choices: Mapping[int, tuple[int, int]]
     yes: list[Item] = field(default_factory=list["Item"])
     no: list[Item] = field(default_factory=list["Item"])
 
@@ -48,11 +56,28 @@ def plan(
     for n in reversed(computed):
         needed.update(args[n] if n in needed else ())
     computed = [n for n in computed if n in needed]
-    muxes = {n: nodes[n].args for n in computed if nodes[n].op == "mux" and n not in loaded}
-    alone = _Regions(muxes, [(n,) for n in computed], args, roots)
-    turns = _turns(computed, args, _worth(muxes, alone))
-    regions = _Regions(muxes, turns, args, roots)
-    return regions.items(roots)
+    choices = _choices(nodes, [n for n in computed if n not in loaded], args)
+    alone = _Regions(choices, [(n,) for n in computed], args, roots, is_shared=True)
+    turns = _turns(computed, args, _worth(choices, alone))
+    return _Regions(choices, turns, args, roots).items(roots)
+
+
+def _choices(
+    nodes: Sequence[Node], computed: Sequence[int], args: Mapping[int, Sequence[int]]
+) -> dict[int, _Choice]:
+    """Return what may become branches: multiplexers, and conjunctions of a bit and one without other use."""
+    uses = Counter(a for n in computed for a in args[n])
+    choices: dict[int, _Choice] = {}
+    for n in computed:
+        node = nodes[n]
+        if node.op == "mux":
+            condition, yes, no = node.args
+            choices[n] = (condition, yes, no)
+        elif node.op == "and" and node.width == 1 and len(args[n]) == len(node.args):
+            condition, own = sorted(node.args, key=lambda a: (-uses[a], a))
+            if uses[own] == 1:
+                choices[n] = (condition, own, ZERO)
+    return choices
 
 
 def nodes_of(item: Item) -> Iterator[int]:
@@ -62,26 +87,24 @@ def nodes_of(item: Item) -> Iterator[int]:
         return
     for inner in (*item.yes, *item.no):
         yield from nodes_of(inner)
-    yield from item.muxes
+    yield from item.choices
 
 
 _Key = tuple[int, int]
 
 
-def _worth(muxes: Mapping[int, Sequence[int]], alone: _Regions) -> dict[int, _Key]:
-    """Return the region and condition of multiplexers, of which all together spare enough."""
-    spared: dict[_Key, int] = defaultdict(int)
-    keys: dict[int, _Key] = {}
-    for n, (condition, _, _) in muxes.items():
-        keys[n] = (alone.region[n], condition)
-        spared[keys[n]] += alone.spared(n)
-    return {n: key for n, key in keys.items() if spared[key] >= LEAST}
+def _worth(choices: Mapping[int, _Choice], alone: _Regions) -> dict[int, _Key]:
+    """Return the region and condition of choices, of which all together spare enough."""
+    members: dict[_Key, list[int]] = defaultdict(list)
+    for n, (condition, _, _) in choices.items():
+        members[alone.region[n], condition].append(n)
+    return {n: key for key, group in members.items() if alone.is_worth(group) for n in group}
 
 
 def _turns(
     computed: Sequence[int], args: Mapping[int, Sequence[int]], keys: Mapping[int, _Key]
 ) -> list[tuple[int, ...]]:
-    """Return nodes in an order of dependence, multiplexers of one key together where nothing prevents it."""
+    """Return nodes in an order of dependence, choices of one key together where nothing prevents it."""
     users: dict[int, list[int]] = defaultdict(list)
     missing = {n: len(args[n]) for n in computed}
     left: dict[_Key, int] = defaultdict(int)
@@ -126,19 +149,22 @@ def _turns(
 class _Regions:
     """The region of every node: the innermost side of a branch that all its uses lie in.
 
-    Turns are nodes, or multiplexers of one condition that share their branch.
+    Turns are nodes, or choices by one condition that share their branch.
     """
 
     def __init__(
         self,
-        muxes: Mapping[int, Sequence[int]],
+        choices: Mapping[int, _Choice],
         turns: Sequence[tuple[int, ...]],
         args: Mapping[int, Sequence[int]],
         roots: Iterable[int],
+        *,
+        is_shared: bool = False,
     ) -> None:
-        self.muxes, self.turns, self.args = muxes, turns, args
+        self.choices, self.turns, self.args = choices, turns, args
         self.parent, self.depth, self.weight = [ROOT], [0], [0]
         self.owner: list[int] = [-1]
+        self.known: dict[tuple[int, int], tuple[int, int]] | None = {} if is_shared else None
         self.region: dict[int, int] = dict.fromkeys(roots, ROOT)
         self.sides: dict[int, tuple[int, int]] = {}
         self.turn_of = {n: t for t, group in enumerate(turns) for n in group}
@@ -155,17 +181,27 @@ class _Regions:
         for n in group:
             self.region[n] = own
         self.weight[own] += len(group)
-        if group[0] not in self.muxes:
+        if group[0] not in self.choices:
             for n in group:
                 for a in self.args[n]:
                     self._use(a, own)
             return
-        yes, no = self.sides[turn] = self._new(own, turn), self._new(own, turn)
+        yes, no = self.sides[turn] = self._sides(own, turn)
         for n in group:
-            condition, on_yes, on_no = self.muxes[n]
+            condition, on_yes, on_no = self.choices[n]
             for a, region in ((condition, own), (on_yes, yes), (on_no, no)):
                 if a in self.args[n]:
                     self._use(a, region)
+
+    def _sides(self, own: int, turn: int) -> tuple[int, int]:
+        """Return the regions of a turn's sides: its own, or those of a condition in its region."""
+        key = (own, self.choices[self.turns[turn][0]][0])
+        if self.known is None or key not in self.known:
+            sides = self._new(own, turn), self._new(own, turn)
+            if self.known is None:
+                return sides
+            self.known[key] = sides
+        return self.known[key]
 
     def _new(self, parent: int, turn: int) -> int:
         self.parent.append(parent)
@@ -186,10 +222,12 @@ class _Regions:
                 b = self.parent[b]
         return a
 
-    def spared(self, mux: int) -> int:
-        """Return the operations that a branch of a turn spares in its sides: nodes and choices."""
-        turn = self.turn_of[mux]
-        return sum(self.weight[side] for side in self.sides[turn]) + len(self.turns[turn])
+    def is_worth(self, group: Sequence[int]) -> bool:
+        """Tell whether a branch for choices of one condition spares enough nodes and choices."""
+        sides = self.sides[self.turn_of[group[0]]]
+        spared = sum(self.weight[side] for side in sides) + len(group)
+        is_logic = all(self.choices[n][2] == ZERO for n in group)
+        return spared >= (LEAST_OF_LOGIC if is_logic else LEAST) and self.depth[sides[0]] <= DEEPEST
 
     # ---- items -----------------------------------------------------------------------------------------
 
@@ -201,7 +239,7 @@ class _Regions:
 
     def _dissolve(self) -> None:
         """Give the nodes of dissolved branches to the region around them."""
-        self.stays = {t for t in self.sides if self.spared(self.turns[t][0]) >= LEAST}
+        self.stays = {turn for turn in self.sides if self.is_worth(self.turns[turn])}
         home = [ROOT] * len(self.parent)
         for region in range(1, len(self.parent)):
             around = home[self.parent[region]]
@@ -225,7 +263,7 @@ class _Regions:
                         self._need(a, own, n)
                     continue
                 yes, no = self.sides[t]
-                condition, on_yes, on_no = self.muxes[n]
+                condition, on_yes, on_no = self.choices[n]
                 self._need(condition, own, -1 - t)
                 for a, region in ((on_yes, yes), (on_no, no)):
                     if a in self.args[n]:
@@ -263,8 +301,8 @@ class _Regions:
         group = self.turns[turn]
         yes, no = self.sides[turn]
         return Branch(
-            condition=self.muxes[group[0]][0],
-            muxes=group,
-            yes=self._ordered(yes, (self.muxes[n][1] for n in group)),
-            no=self._ordered(no, (self.muxes[n][2] for n in group)),
+            condition=self.choices[group[0]][0],
+            choices={n: self.choices[n][1:] for n in group},
+            yes=self._ordered(yes, (self.choices[n][1] for n in group)),
+            no=self._ordered(no, (self.choices[n][2] for n in group)),
         )

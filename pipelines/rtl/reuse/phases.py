@@ -145,7 +145,8 @@ def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list
 def specialise(block: Block, values: Mapping[int, int]) -> Block:
     """Return a block whose input nodes of the mapping are constants, folded again."""
 
-    def known(build: Builder, number: int, node: Node) -> int | None:
+    def known(build: Builder, numbers: Sequence[int], node: Node) -> int | None:
+        number = len(numbers)
         return build.const(values[number], node.width) if number in values else None
 
     return rebuild(block, known)

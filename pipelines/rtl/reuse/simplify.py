@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.rtl.reuse.elaboration import Block, WritePort
@@ -11,17 +11,19 @@ from pipelines.rtl.reuse.ir import LEAVES, Builder, Node, mask
 
 _LEAST_BITS = 2
 """Single bits from which on a comparison costs less as logic than their joining."""
-Rewrite = Callable[[Builder, int, Node], int | None]
-"""Returns the node that replaces an old one, by its number and with its new arguments; None keeps it."""
+Rewrite = Callable[[Builder, Sequence[int], Node], int | None]
+"""Returns the node that replaces an old one; None keeps it.
+
+Its arguments are the new numbers of the nodes before it, and the old node with new arguments."""
 
 
 def rebuild(block: Block, rewrite: Rewrite) -> Block:
     """Return a block whose nodes are folded again."""
     build = Builder(block.name)
     numbers: list[int] = []
-    for number, node in enumerate(block.nodes):
+    for node in block.nodes:
         fresh = node._replace(args=tuple(numbers[a] for a in node.args))
-        other = rewrite(build, number, fresh)
+        other = rewrite(build, numbers, fresh)
         if other is not None:
             numbers.append(other)
         elif node.op in LEAVES or node.op == "memread":
@@ -54,10 +56,10 @@ def with_logic_of_bits(block: Block) -> Block:
     uses = Counter(arg for node in block.nodes for arg in node.args)
     own = {number for number, node in enumerate(block.nodes) if node.op == "concat" and uses[number] == 1}
 
-    def rewrite(build: Builder, number: int, node: Node) -> int | None:
+    def rewrite(build: Builder, numbers: Sequence[int], node: Node) -> int | None:
         if node.op != "eq":
             return None
-        word, value = block.nodes[number].args
+        word, value = block.nodes[len(numbers)].args
         if build.constant(node.args[1]) is None:
             word, value = value, word
             node = node._replace(args=node.args[::-1])
@@ -92,3 +94,51 @@ def _parts(build: Builder, word: int, low: int) -> Iterator[tuple[int, int]]:
     first, second = node.args
     yield from _parts(build, first, low)
     yield from _parts(build, second, low + build.width(first))
+
+
+# ---- conditions of many ----------------------------------------------------------------------------------
+
+_LEAST_SHARED = 4
+"""Conjunctions that have a condition in common, from which on it is put in front."""
+
+
+def with_shared_conditions(block: Block) -> Block:
+    """Return a block with conjunctions that begin with what the fewest others have in common with them.
+
+    An entry of a queue that waits for one of several results compares its tag with all of them: it does so
+    only if it waits. The condition in front can become a branch around all comparisons.
+    """
+    conjunctions = _conjunctions(block)
+    shared = Counter(term for terms in conjunctions.values() for term in terms)
+
+    def rewrite(build: Builder, numbers: Sequence[int], node: Node) -> int | None:  # noqa: ARG001
+        terms = conjunctions.get(len(numbers), ())
+        first = min(
+            (term for term in terms if shared[term] >= _LEAST_SHARED),
+            key=lambda term: (shared[term], term),
+            default=None,
+        )
+        if first is None:
+            return None
+        rest = build.const(1, 1)
+        for term in terms:
+            rest = rest if term == first else build.binary("and", rest, numbers[term])
+        return build.binary("and", numbers[first], rest)
+
+    return rebuild(block, rewrite)
+
+
+def _conjunctions(block: Block) -> dict[int, tuple[int, ...]]:
+    """Return the different terms of conjunctions of bits, in order, by their last nodes."""
+    nodes = block.nodes
+    uses = Counter(arg for node in nodes for arg in node.args)
+    uses.update(block.outputs.values())
+    uses.update(register.next for register in block.registers)
+    uses.update(n for memory in block.memories for w in memory.writes for n in (w.address, w.data, w.mask))
+    is_and = [node.op == "and" and node.width == 1 for node in nodes]
+    terms: dict[int, tuple[int, ...]] = {}
+    for number, node in enumerate(nodes):
+        if is_and[number]:
+            parts = (terms.pop(a) if is_and[a] and uses[a] == 1 else (a,) for a in node.args)
+            terms[number] = tuple(dict.fromkeys(term for part in parts for term in part))
+    return terms

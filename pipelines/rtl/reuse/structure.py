@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pipelines.base.limited import reading
-from pipelines.rtl.reuse.elaboration import TOP, Block, Design
+from pipelines.rtl.reuse.elaboration import TOP, Block, Design, instance_counts
 from pipelines.rtl.reuse.errors import CombinationalLoop
 from pipelines.rtl.reuse.ir import LEAVES, LIMB
-from pipelines.rtl.reuse.simplify import with_logic_of_bits
+from pipelines.rtl.reuse.simplify import with_logic_of_bits, with_shared_conditions
 
 ENVIRONMENT = -1
 """Instance number of the inputs of the design."""
@@ -97,7 +97,9 @@ def analyse(design: Design) -> Structure:
     Raises: CombinationalLoop: through several blocks.
     """
     with reading(f"design {design.top}"):
+        counts = instance_counts(design)
         blocks = {name: with_logic_of_bits(block) for name, block in design.blocks.items()}
+        blocks |= {name: with_shared_conditions(blocks[name]) for name in blocks if counts[name] == 1}
         return _analysed(replace(design, blocks=blocks))
 
 
