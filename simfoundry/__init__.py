@@ -25,6 +25,7 @@ from simfoundry.asking import (
     predict,
     simulate,
     train,
+    verilate,
 )
 from simfoundry.questions import Options
 from simfoundry.reading import release, sql, table
@@ -49,6 +50,7 @@ __all__ = [
     "sql",
     "table",
     "train",
+    "verilate",
 ]
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipelines.rtl.reuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
+from pipelines.rtl.reuse.driven_clocks import Drive
 from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.ir import LIMB, Builder, Node, Piece, Signal, mask
@@ -99,6 +100,7 @@ class Design:
         has_falling: a cycle has two events, and the clock is the last input, 1 in the second one.
         has_gates: there were gated clocks, which are enables now.
         clocks: with periods; they are the last inputs, 1 in cycles at whose end they rise.
+        drive: of clocks that a caller toggles; they are the last inputs.
     """
 
     blocks: Mapping[str, Block]
@@ -110,6 +112,7 @@ class Design:
     has_falling: bool = False
     has_gates: bool = False
     clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
+    drive: Drive | None = None
 
 
 SMALL_NODES = 8
@@ -133,10 +136,11 @@ def elaborate(netlist: Netlist) -> Design:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
     clock = netlist.clock or next(iter(clocks[netlist.top]), None)
-    of_clocks = [*netlist.clocks] if clock is None else [clock]
+    drive = netlist.drive
+    of_clocks = drive.ports if drive else [*netlist.clocks] if clock is None else [clock]
     inputs = {port: len(bits) for port, bits in top.inputs.items() if port not in of_clocks}
-    if netlist.has_falling or netlist.clocks:
-        inputs |= dict.fromkeys(of_clocks, 1)
+    if netlist.has_falling or netlist.clocks or drive:
+        inputs |= {port: len(top.inputs[port]) for port in of_clocks}
     return Design(
         blocks=blocks,
         top=netlist.top,
@@ -147,6 +151,7 @@ def elaborate(netlist: Netlist) -> Design:
         has_falling=netlist.has_falling,
         has_gates=netlist.has_gates,
         clocks=netlist.clocks,
+        drive=drive,
     )
 
 

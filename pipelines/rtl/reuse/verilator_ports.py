@@ -20,6 +20,17 @@ _EDGE = re.compile(r"\b(?:pos|neg)edge ([\w.$]+)")
 _ESCAPED = re.compile(r"__0([0-9a-f]{2})")
 _RESERVED = "__SYM__"
 """What Verilator writes before names that C++ reserves."""
+_CPP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const "
+        "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit "
+        "export extern false float for friend goto if inline int long mutable namespace new noexcept not "
+        "not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short "
+        "signed sizeof static static_assert static_cast struct switch template this thread_local throw true "
+        "try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq",
+    )
+)
 _NUMBER = re.compile(r"\s*(\d+)\s*")
 
 
@@ -77,6 +88,14 @@ def plain_name(name: str) -> str:
     """Return the name of a port in Verilog."""
     name = name.removeprefix(_RESERVED).replace("___05F", "__")
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
+
+
+def model_name(name: str) -> str:
+    """Return the name of a port in a model; the inverse of `plain_name`."""
+    if name in _CPP_WORDS:
+        return f"{_RESERVED}{name}"
+    text = name.replace("__", "___05F")
+    return re.sub(r"^[0-9]|[^A-Za-z0-9_]", lambda match: f"__0{ord(match[0]):02x}", text)
 
 
 def members(ports: Sequence[HeaderPort], text: str, top: str) -> dict[str, Member]:
