@@ -31,8 +31,8 @@ def run_with_ours(text: str, *, top: str, bench: str, scratch: Path, language: s
     model = write_model(text, top=top, prefix="Vtop", timeout_s=LIMIT_S, language=language)
     library = compile_model(model, scratch=scratch, timeout_s=LIMIT_S)
     contents = {**model.files, model.library: library, "bench.cpp": bench.encode()}
-    argv = [find_compiler(), "-std=c++17", "-Wall", "-Werror", "-I.", "bench.cpp", model.library, "-o", "bench"]
-    return _run(argv, contents, scratch)
+    argv = [find_compiler(), "-std=c++17", "-Wall", "-Werror", "-I.", "bench.cpp", model.library]
+    return _run([*argv, "-o", "bench"], contents, scratch)
 
 
 def run_with_verilator(
@@ -45,7 +45,10 @@ def run_with_verilator(
     name: str = "design.v",
     options: Sequence[str] = (),
 ) -> Run:
-    """Run a bench with Verilator's model of the design. Args: programs: folder that keeps Verilator's runtime."""
+    """Run a bench with Verilator's model of the design.
+
+    Args: programs: folder that keeps Verilator's runtime.
+    """
     root, executable = find_verilator()
     argv = [str(executable), "--cc", "--trace", "-Wno-fatal", "--prefix", "Vtop", "--top-module", top]
     model = run_step(
@@ -76,14 +79,17 @@ def _runtime(root: Path, programs: Path) -> Path:
         whole = "".join(f'#include "{root / "include" / name}.cpp"\n' for name in names)
         argv = [compiler, *_flags(root), "-O1", "-c", "all.cpp", "-o", "all.o"]
         contents = {"all.cpp": whole.encode()}
-        return run_step(argv, scratch=scratch, readable=[root], contents=contents, timeout_s=LIMIT_S) / "all.o"
+        folder = run_step(argv, scratch=scratch, readable=[root], contents=contents, timeout_s=LIMIT_S)
+        return folder / "all.o"
 
     return build(programs, "verilator-runtime-vcd", (compiler, str(root), *_flags(root)), make)
 
 
-def _run(argv: Sequence[str], contents: Mapping[str, bytes], scratch: Path, readable: Sequence[Path] = ()) -> Run:
-    program = run_step(argv, scratch=scratch, contents=contents, readable=readable, timeout_s=LIMIT_S) / "bench"
-    folder = program.parent / "run"
+def _run(
+    argv: Sequence[str], contents: Mapping[str, bytes], scratch: Path, readable: Sequence[Path] = ()
+) -> Run:
+    built = run_step(argv, scratch=scratch, contents=contents, readable=readable, timeout_s=LIMIT_S)
+    program, folder = built / "bench", built / "run"
     run = run_confined([str(program)], folder=folder, readable=[program], limits=Limits(processes=64))
     assert run.returncode == 0, run.last_words()
     vcd = folder / VCD
@@ -116,7 +122,7 @@ def vcd_values(vcd: str) -> dict[str, list[tuple[int, int]]]:
 def random_bench(
     inputs: Mapping[str, int], outputs: Mapping[str, int], clocks: Sequence[str], *, evals: int, seed: int = 1
 ) -> str:
-    """Return a bench that toggles clocks and draws inputs in any order, and prints outputs after every eval."""
+    """Return a bench that toggles clocks, draws inputs and prints outputs after each eval."""
     lines = ['#include "Vtop.h"', '#include "verilated.h"', "#include <stdio.h>"]
     lines += ["static uint64_t x = 88172645463325252ull;"]
     lines += ["static uint64_t draw() { x ^= x << 13; x ^= x >> 7; x ^= x << 17; return x; }"]
@@ -131,7 +137,8 @@ def random_bench(
             continue
         for word in range(-(-width // 32)):
             bits = min(32, width - 32 * word)
-            lines.append(f"    if (draw() % 16 < {chance}) top->{port}[{word}] = draw() & {(1 << bits) - 1:#x}u;")
+            most = (1 << bits) - 1
+            lines.append(f"    if (draw() % 16 < {chance}) top->{port}[{word}] = draw() & {most:#x}u;")
     lines.append("    top->eval();")
     for port, width in outputs.items():
         words = [f"top->{port}"] if width <= 64 else [f"top->{port}[{w}]" for w in range(-(-width // 32))]

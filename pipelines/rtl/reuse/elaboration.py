@@ -35,12 +35,16 @@ class PinKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
-    """A word that keeps its value between cycles; `next` is a node."""
+    """A word that keeps its value between cycles; `next` is a node.
+
+    Attributes: low: lowest bit of the signal of which it is a part; the name ends in it if it is not 0.
+    """
 
     name: str
     width: int
     initial: int
     next: int
+    low: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +357,7 @@ class _BlockBuilder:
         self.children: dict[tuple[_Scope, int], int] = {}
         self.child_list: list[Child] = []
         self.storage: dict[tuple[_Scope, int], int] = {}  # first register or memory of a cell
-        self.register_widths: list[tuple[str, int, int]] = []
+        self.register_widths: list[tuple[str, int, int, int]] = []
         self.register_next: dict[int, int] = {}
         self.memories: list[tuple[str, int, int, tuple[int, ...]]] = []
         self.memory_writes: dict[int, list[WritePort]] = {}
@@ -373,8 +377,8 @@ class _BlockBuilder:
             else:
                 self._finish_register(scope, index, cell)
         registers = [
-            Register(name=name, width=width, initial=initial, next=self.register_next[i])
-            for i, (name, width, initial) in enumerate(self.register_widths)
+            Register(name=name, width=width, initial=initial, next=self.register_next[i], low=low)
+            for i, (name, width, initial, low) in enumerate(self.register_widths)
         ]
         memories = [
             Memory(name=name, width=width, size=size, initial=initial, writes=tuple(self.memory_writes[i]))
@@ -589,7 +593,8 @@ class _BlockBuilder:
             for low in range(0, width, LIMB):
                 part = nets[low : low + LIMB]
                 initial = sum(scope.module.initial.get(bit, 0) << i for i, bit in enumerate(part))
-                self.register_widths.append((name if low == 0 else f"{name}_{low}", len(part), initial))
+                name_of_part = name if low == 0 else f"{name}_{low}"
+                self.register_widths.append((name_of_part, len(part), initial, low))
             self.pending.append((scope, index))
         first = self.storage[scope, index]
         limbs = [

@@ -33,6 +33,7 @@ class Place:
     """A register or memory of one instance.
 
     Attributes: array: its number among the arrays. slot: from the beginning of the array. unit: instance.
+        low: lowest bit of the signal of which a register is a part.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Place:
     array: int
     slot: int
     words: int
+    low: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,7 @@ class Layout:
                         array=number,
                         slot=array.front + slot,
                         words=array.words,
+                        low=0 if array.words else block.registers[array.number].low,
                     )
                 )
         return places

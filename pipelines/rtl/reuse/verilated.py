@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Unpack
@@ -18,7 +19,7 @@ from pipelines.rtl.reuse.emission import INCLUDED, Emitter
 from pipelines.rtl.reuse.engines import optimisations
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import LIMB
-from pipelines.rtl.reuse.layout import Layout
+from pipelines.rtl.reuse.layout import Layout, Place
 from pipelines.rtl.reuse.placement import ArrayKey, Placement, place
 from pipelines.rtl.reuse.structure import ENVIRONMENT, Source, Structure, analyse, words_of
 from pipelines.rtl.reuse.verilator_ports import model_name
@@ -106,6 +107,16 @@ def compile_model(model: Model, *, scratch: Path, timeout_s: float, compiler: st
     argv = ["ar", "rcsD", model.library, str(built)]
     library = run_step(argv, scratch=scratch, readable=[built], timeout_s=timeout_s) / model.library
     return read_output(library, most_bytes=_LIBRARY_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Traced:
+    """A signal of waveforms. Attributes: scope: below the model. words: its value in C++, 64 bits each."""
+
+    scope: str
+    name: str
+    width: int
+    words: Sequence[str]
 
 
 class _Writer:
@@ -218,54 +229,67 @@ class _Writer:
             member = _member(port)
             yield f"{member} = 0;" if width <= LIMB else f"memset(&{member}, 0, sizeof {member});"
 
+    def _traced(self) -> Iterator[_Traced]:
+        """Yield the signals of waveforms."""
+        ports = {**dict.fromkeys(self.edges, 1), **self.inputs, **self.outputs}
+        for port, width in ports.items():
+            words = [_word(_member(port), width, i) for i in _limbs(width)]
+            yield _Traced(scope="", name=port, width=width, words=words)
+        yield from _registers(self.emitter.layout(), {f"{self.design.top}.{port}" for port in ports})
+
     # ---- waveforms -----------------------------------------------------------------------------------------
 
     def _trace(self) -> Iterator[str]:
         """Yield the signals of waveforms: the ports, twice as in Verilator, and registers."""
-        ports = {**dict.fromkeys(self.edges, 1), **self.inputs, **self.outputs}
-        registers = _registers(self.emitter.layout(), {f"{self.design.top}.{port}" for port in ports})
-        first, rows, values = 0, list[tuple[str, str, int, int]](), list[str]()
-        for port, width in ports.items():
-            rows.append(("", port, width, first))
-            values += [f"words[{first + i}] = {_word(_member(port), width, i)};" for i in _limbs(width)]
-            first += len(_limbs(width))
-        rows += [(self.design.top, name, width, word) for _, name, width, word in rows]
-        for path, (width, word) in registers.items():
-            scope, _, name = path.rpartition(".")
-            rows.append((scope, name, width, first))
-            values.append(f"words[{first}] = {word};")
-            first += 1
+        rows, values = list[tuple[_Traced, int]](), list[str]()
+        for traced in self._traced():
+            rows.append((traced, len(values)))
+            values += traced.words
+        ports = [(replace(traced, scope=self.design.top), word) for traced, word in rows if not traced.scope]
+        rows = sorted((*rows, *ports), key=lambda row: row[0].scope.split("."))
         yield f"static void read(const {self.name}& top, const {self.name}_model& m, u64* words) {{"
         yield "  const State& st = m.st; (void)st;"
-        yield from (f"  {line}" for line in values)
+        yield from (f"  words[{i}] = {word};" for i, word in enumerate(values))
         yield "}"
         yield f"void {self.name}::trace(VerilatedVcdC* vcd, int, int) {{"
         yield "  vcd->addModel(this);"
         yield "}"
         yield f"const std::vector<VerilatedSignal>& {self.name}::tracedSignals() const {{"
         yield "  static const std::vector<VerilatedSignal> all = {"
-        for scope, name, width, word in rows:
-            scope, name = _UNPRINTABLE.sub("_", scope), _UNPRINTABLE.sub("_", name)
-            yield f'    {{"{scope}", "{name}", {width}, {word}}},'
+        for traced, word in rows:
+            scope, name = _UNPRINTABLE.sub("_", traced.scope), _UNPRINTABLE.sub("_", traced.name)
+            yield f'    {{"{scope}", "{name}", {traced.width}, {word}}},'
         yield "  };"
         yield "  return all;"
         yield "}"
         yield f"void {self.name}::tracedValues(uint64_t* words) const {{ read(*this, *m_model, words); }}"
-        yield f"size_t {self.name}::tracedWords() const {{ return {first}; }}"
+        yield f"size_t {self.name}::tracedWords() const {{ return {len(values)}; }}"
 
 
-def _registers(layout: Layout, ports: set[str]) -> dict[str, tuple[int, str]]:
-    """Return width and C++ of registers by path, in the order of scopes; those of ports are left to them."""
-    registers: dict[str, tuple[int, str]] = {}
+def _registers(layout: Layout, ports: Container[str]) -> Iterator[_Traced]:
+    """Yield the registers; those with the names of ports are left to these.
+
+    A register that synthesis split has several signals, as in waveforms of `simfoundry simulate`.
+    """
+    signals: dict[str, list[Place]] = defaultdict(list)
     for name, places in layout.places.items():
-        if name in ports or places[0].words or "$" in name.rpartition(".")[2]:
+        for part in places:
+            signals[name.removesuffix(f"_{part.low}") if part.low else name].append(part)
+    for path, parts in signals.items():
+        scope, _, name = path.rpartition(".")
+        if path in ports or parts[0].words or "$" in name:
             continue
-        for i, part in enumerate(places):
-            array = layout.arrays[part.array]
-            buffer = "[st.cur]" if array.is_double else ""
-            path = f"{name}_part{i}" if len(places) > 1 else name
-            registers[path] = part.width, f"st.{array.name}{buffer}[{part.slot}]"
-    return dict(sorted(registers.items(), key=lambda item: item[0].rpartition(".")[0].split(".")))
+        words = [_register_word(layout, part) for part in parts]
+        if [part.low for part in parts] == [LIMB * i for i in range(len(parts))]:
+            yield _Traced(scope=scope, name=name, width=sum(part.width for part in parts), words=words)
+            continue
+        for i, (part, word) in enumerate(zip(parts, words, strict=True)):
+            yield _Traced(scope=scope, name=f"{name}_part{i}", width=part.width, words=[word])
+
+
+def _register_word(layout: Layout, part: Place) -> str:
+    array = layout.arrays[part.array]
+    return f"st.{array.name}{'[st.cur]' if array.is_double else ''}[{part.slot}]"
 
 
 def _type(width: int) -> str:

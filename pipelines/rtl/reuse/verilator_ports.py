@@ -23,14 +23,20 @@ _RESERVED = "__SYM__"
 _CPP_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const "
-        "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit "
-        "export extern false float for friend goto if inline int long mutable namespace new noexcept not "
-        "not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short "
-        "signed sizeof static static_assert static_cast struct switch template this thread_local throw true "
-        "try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq",
+        "abort alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector "
+        "bitand bitor bool break case catch cdecl char char16_t char32_t class compl complex concept "
+        "const const_cast const_iterator constexpr continue decltype default delete deque do double "
+        "dynamic_cast else enum explicit export extern false far float for friend goto huge if import "
+        "inline int interrupt iterator list long map mutable namespace near new noexcept not not_eq "
+        "nullptr operator or or_eq override pascal private protected public queue register "
+        "reinterpret_cast requires restrict return sc_clock sc_in sc_inout sc_out sc_signal sensitive "
+        "sensitive_neg sensitive_pos set short signed sizeof stack static static_assert static_cast "
+        "struct switch synchronized template this thread_local throw transaction_safe "
+        "transaction_safe_dynamic true try type_info typedef typeid typename uint16_t uint32_t uint8_t "
+        "union unsigned using vector virtual void volatile wchar_t while xor xor_eq ",
     )
 )
+"""Names of ports that the header of a model of Verilator 5.006 has with that in front."""
 _NUMBER = re.compile(r"\s*(\d+)\s*")
 
 
