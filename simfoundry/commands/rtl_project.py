@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pipelines.rtl.reuse.building import Source
 from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.projects import Project, ProjectFiles
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
 from simfoundry.questions import ProjectQuestion
 
 _COPY = re.compile(r"(?<![\w/])design\.s?v:(?=\d)")
@@ -58,6 +60,26 @@ def naming_file(named: ProjectFiles) -> Iterator[None]:
 def project_label(named: ProjectFiles) -> str:
     """Return the name of a design in messages."""
     return str(next(iter((*named.files, *named.lists, *named.near_lists)), "without files"))
+
+
+@contextmanager
+def naming_memory_files(project: Project) -> Iterator[None]:
+    """Let messages say why a file of a memory cannot be read."""
+    try:
+        yield
+    except MissingMemoryFile as error:
+        project.require_memory_file(error.name)
+        raise
+
+
+def source_of(project: Project, question: ProjectQuestion, clocks: Mapping[str, Clock] = NO_CLOCKS) -> Source:
+    """Return how the text of a project is read."""
+    return Source(
+        language=project.language,
+        files=project.files,
+        unroll_limit=question.unroll_limit,
+        clocks=clocks,
+    )
 
 
 def existing_files(project: Project) -> list[Path]:

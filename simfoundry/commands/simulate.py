@@ -19,7 +19,6 @@ from pipelines.base.limited import reading
 from pipelines.base.tools import stopwatch
 from pipelines.rtl.reuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
 from pipelines.rtl.reuse.choice import installed_engines
-from pipelines.rtl.reuse.errors import MissingMemoryFile
 from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
 from pipelines.rtl.reuse.schedules import read_clocks
@@ -40,7 +39,14 @@ from pipelines.rtl.reuse.waveform import (
     write_vcd,
 )
 from simfoundry.commands.predict import ask_model
-from simfoundry.commands.rtl_project import existing_files, naming_file, project_files, project_label
+from simfoundry.commands.rtl_project import (
+    existing_files,
+    naming_file,
+    naming_memory_files,
+    project_files,
+    project_label,
+    source_of,
+)
 from simfoundry.questions import SimulateQuestion
 
 AUTO, PICKER = "auto", "rtl-engine"
@@ -77,22 +83,16 @@ def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
         own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
         own["is_apart"] = None if _may_try_layouts(question) else False
-    try:
+    with naming_memory_files(project):
         program = _BUILDERS[engine](
             project.text,
             top=project.top,
             folder=find_deployment().cache_dir / "simulators",
             stimuli=question.stimuli,
             timeout_s=_BUILD_LIMIT_S,
-            language=project.language,
-            files=project.files,
-            unroll_limit=question.unroll_limit,
-            clocks=clocks,
+            **source_of(project, question, clocks),
             **own,
         )
-    except MissingMemoryFile as error:
-        project.require_memory_file(error.name)
-        raise
     build_s = stopwatch() - start
     simulator = Simulator(program)
     _prepare(simulator, question)

@@ -10,11 +10,17 @@ from typing import Any
 from assets.errors import FoundryError
 from pipelines.base.limited import reading
 from pipelines.base.tools import stopwatch
-from pipelines.rtl.reuse.errors import MissingMemoryFile
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
 from pipelines.rtl.reuse.verilated import compile_model, write_model
 from pipelines.schemas import write_bytes_atomically
-from simfoundry.commands.rtl_project import existing_files, naming_file, project_files, project_label
+from simfoundry.commands.rtl_project import (
+    existing_files,
+    naming_file,
+    naming_memory_files,
+    project_files,
+    project_label,
+    source_of,
+)
 from simfoundry.questions import VerilateQuestion
 
 _BUILD_LIMIT_S = 3600.0
@@ -36,19 +42,14 @@ def _answer(question: VerilateQuestion, named: ProjectFiles) -> dict[str, Any]:
     with reading(f"the design {project_label(named)}"):
         project = read_project(named)
     start = stopwatch()
-    try:
+    with naming_memory_files(project):
         model = write_model(
             project.text,
             top=project.top,
             prefix=question.prefix or "",
             timeout_s=_BUILD_LIMIT_S,
-            language=project.language,
-            files=project.files,
-            unroll_limit=question.unroll_limit,
+            **source_of(project, question),
         )
-    except MissingMemoryFile as error:
-        project.require_memory_file(error.name)
-        raise
     with tempfile.TemporaryDirectory(prefix="model-") as name:
         scratch = Path(name)
         scratch.chmod(0o755)

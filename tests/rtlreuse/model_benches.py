@@ -111,10 +111,11 @@ def vcd_values(vcd: str) -> dict[str, list[tuple[int, int]]]:
     for line in body.splitlines()[1:]:
         if line.startswith("#"):
             time = int(line[1:])
+        if not line or line[0] in "#$":
             continue
         value, code = line[1:].split() if line.startswith("b") else (line[:1], line[1:])
         changes = values.setdefault(code, [])
-        if line and (not changes or changes[-1][1] != int(value, 2)):
+        if not changes or changes[-1][1] != int(value, 2):
             changes.append((time, int(value, 2)))
     return {path: values[code] for code, paths in names.items() for path in paths if code in values}
 

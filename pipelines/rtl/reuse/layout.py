@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipelines.rtl.reuse.ir import LIMB
 from pipelines.rtl.reuse.structure import Structure
 
 
@@ -81,6 +82,22 @@ class Layout:
                     )
                 )
         return places
+
+    @cached_property
+    def registers(self) -> Mapping[str, Sequence[Place]]:
+        """Words of registers by name, lowest first; one that synthesis split is `NAME_part0` and so on."""
+        signals: dict[str, list[Place]] = defaultdict(list)
+        for name, places in self.places.items():
+            for part in places:
+                if not part.words:
+                    signals[name.removesuffix(f"_{part.low}") if part.low else name].append(part)
+        registers: dict[str, Sequence[Place]] = {}
+        for name, parts in signals.items():
+            if [part.low for part in parts] == [LIMB * i for i in range(len(parts))]:
+                registers[name] = parts
+            else:
+                registers |= {f"{name}_part{i}": [part] for i, part in enumerate(parts)}
+        return registers
 
 
 def layout_text(layout: Layout) -> str:

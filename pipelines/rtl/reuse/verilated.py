@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -267,24 +266,12 @@ class _Writer:
 
 
 def _registers(layout: Layout, ports: Container[str]) -> Iterator[_Traced]:
-    """Yield the registers; those with the names of ports are left to these.
-
-    A register that synthesis split has several signals, as in waveforms of `simfoundry simulate`.
-    """
-    signals: dict[str, list[Place]] = defaultdict(list)
-    for name, places in layout.places.items():
-        for part in places:
-            signals[name.removesuffix(f"_{part.low}") if part.low else name].append(part)
-    for path, parts in signals.items():
+    """Yield the registers; those with the names of ports are left to these."""
+    for path, parts in layout.registers.items():
         scope, _, name = path.rpartition(".")
-        if path in ports or parts[0].words or "$" in name:
-            continue
-        words = [_register_word(layout, part) for part in parts]
-        if [part.low for part in parts] == [LIMB * i for i in range(len(parts))]:
+        if path not in ports and "$" not in name:
+            words = [_register_word(layout, part) for part in parts]
             yield _Traced(scope=scope, name=name, width=sum(part.width for part in parts), words=words)
-            continue
-        for i, (part, word) in enumerate(zip(parts, words, strict=True)):
-            yield _Traced(scope=scope, name=f"{name}_part{i}", width=part.width, words=[word])
 
 
 def _register_word(layout: Layout, part: Place) -> str:
