@@ -121,10 +121,10 @@ def serve(ports: Ports) -> str:  # noqa: ARG001
     return CLOSING
 
 
-def headers() -> dict[str, bytes]:
-    """Return the name and content of our headers."""
+def headers(names: Sequence[str] = HEADERS) -> dict[str, bytes]:
+    """Return the name and content of our headers, those of simulators without names."""
     folder = files("pipelines.rtl.reuse")
-    return {name: folder.joinpath(name).read_bytes() for name in HEADERS}
+    return {name: folder.joinpath(name).read_bytes() for name in names}
 
 
 def build(folder: Path, engine: str, sources: Sequence[str], make: Callable[[Path], Path]) -> Path:

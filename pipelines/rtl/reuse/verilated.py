@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Unpack
 
 from pipelines.base.sandbox import read_output
 from pipelines.rtl.reuse import building
-from pipelines.rtl.reuse.building import FLAGS, find_compiler, read_design, run_step
+from pipelines.rtl.reuse.building import FLAGS, find_compiler, headers, read_design, run_step
 from pipelines.rtl.reuse.driven_clocks import MOVED, Drive
 from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.emission import INCLUDED, Emitter
@@ -25,6 +24,7 @@ from pipelines.rtl.reuse.verilator_ports import model_name
 
 RUNTIME = ("verilated.h", "verilated_vcd_c.h")
 """Headers beside every model."""
+_WORDS = "words.h"
 _PREFIX = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _UNPRINTABLE = re.compile(r"[^\w$.\[\]:-]", re.ASCII)
 _MEMBERS = (
@@ -81,12 +81,10 @@ def write_model(
         raise RtlError(f"--prefix {prefix}; accepted: a name of C++")
     design = read_design(text, top=top, timeout_s=timeout_s, is_driven=True, **source)
     writer = _Writer(design, name)
-    folder = files("pipelines.rtl.reuse")
-    runtime = {header: folder.joinpath(header).read_bytes() for header in RUNTIME}
-    written = {f"{name}.h": writer.header().encode(), f"{name}.cpp": writer.source().encode(), **runtime}
+    written = {f"{name}.h": writer.header().encode(), f"{name}.cpp": writer.source().encode()}
     return Model(
         name=name,
-        files=written,
+        files={**written, **headers(RUNTIME)},
         inputs=writer.inputs,
         outputs=writer.outputs,
         clocks=writer.clocks,
@@ -179,7 +177,7 @@ class _Writer:
 
     def source(self) -> str:
         """Return the definition of the class, which needs no header but its own."""
-        words = files("pipelines.rtl.reuse").joinpath("words.h").read_text("utf-8")
+        words = headers([_WORDS])[_WORDS].decode()
         return "\n".join(
             (
                 f'#include "{self.name}.h"',
