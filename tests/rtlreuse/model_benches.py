@@ -10,6 +10,7 @@ from pathlib import Path
 from pipelines.base.sandbox import Limits, read_output, run_confined
 from pipelines.rtl.reuse import VERILOG
 from pipelines.rtl.reuse.building import build, find_compiler, run_step
+from pipelines.rtl.reuse.languages import source_text
 from pipelines.rtl.reuse.verilated import compile_model, write_model
 from pipelines.rtl.reuse.verilator import find_verilator
 
@@ -55,7 +56,7 @@ def run_with_verilator(
         [*argv, *options, "--Mdir", "model", name],
         scratch=scratch,
         readable=[root, executable],
-        contents={name: text.encode()},
+        contents={name: source_text(text).encode()},
         environment={"VERILATOR_ROOT": str(root)},
         timeout_s=LIMIT_S,
     )
