@@ -16,6 +16,7 @@ from pipelines.rtl.reuse.verilator import find_verilator
 
 VCD = "wave.vcd"
 LIMIT_S = 600.0
+NO_PARTS: Mapping[str, bytes] = {}
 _BYTES = 1 << 30
 
 
@@ -27,12 +28,22 @@ class Run:
     vcd: str
 
 
-def run_with_ours(text: str, *, top: str, bench: str, scratch: Path, language: str = VERILOG) -> Run:
-    """Run a bench with our library, as users link it."""
+def run_with_ours(
+    text: str,
+    *,
+    top: str,
+    bench: str,
+    scratch: Path,
+    language: str = VERILOG,
+    parts: Mapping[str, bytes] = NO_PARTS,
+) -> Run:
+    """Run a bench with our library, as users link it. Args: parts: headers and sources of other models."""
     model = write_model(text, top=top, prefix="Vtop", timeout_s=LIMIT_S, language=language)
     library = compile_model(model, scratch=scratch, timeout_s=LIMIT_S)
-    contents = {**model.files, model.library: library, "bench.cpp": bench.encode()}
-    argv = [find_compiler(), "-std=c++17", "-Wall", "-Werror", "-I.", "bench.cpp", model.library]
+    contents = {**model.files, **parts, model.library: library, "bench.cpp": bench.encode()}
+    sources = ["bench.cpp", *(name for name in parts if name.endswith(".cpp"))]
+    warnings = [] if parts else ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+    argv = [find_compiler(), "-std=c++17", *warnings, "-I.", *sources, model.library]
     return _run([*argv, "-o", "bench"], contents, scratch)
 
 

@@ -200,3 +200,95 @@ def test_model_names_clocks_and_not_resets() -> None:
 def test_model_rejects_what_it_cannot_have(text: str, prefix: str, message: str) -> None:
     with pytest.raises(RtlError, match=message):
         _model(text, prefix=prefix)
+
+
+COUNTER = """
+module top(input clk, input [7:0] d, output reg [7:0] q);
+  initial q = 3;
+  always @(posedge clk) q <= q + d;
+endmodule
+"""
+TWO_MODELS = """
+#include "Vtop.h"
+#include "Vother.h"
+#include "verilated_vcd_c.h"
+#include <memory>
+int main() {
+  VerilatedContext context;
+  const std::unique_ptr<Vtop> a(new Vtop(&context, "a")), b(new Vtop(&context, "b"));
+  Vother c("c");
+  VerilatedVcdC vcd;
+  a->trace(&vcd, 99), b->trace(&vcd, 99), c.trace(&vcd, 99);
+  vcd.open("wave.vcd");
+  a->d = 1, b->d = 2;
+  for (int i = 0; i < 7; i++) {
+    a->clk = c.clk = i & 1, b->clk = i & 2 ? 1 : 0;
+    c.d = a->q;
+    a->eval(), b->eval(), c.eval();
+    vcd.dump(context.time()), context.timeInc(1);
+  }
+  printf("%s %s %d %d %d\\n", a->name(), c.modelName(), a->q, b->q, c.q);
+}
+"""
+
+
+def test_models_live_side_by_side(folder_for_all: Path) -> None:
+    other = _model(COUNTER.replace("q + d", "q ^ d"), prefix="Vother")
+    parts = {name: content for name, content in other.files.items() if name.startswith("Vother")}
+    run = run_with_ours(COUNTER, top="top", bench=TWO_MODELS, scratch=folder_for_all, parts=parts)
+    assert run.text == "a Vother 6 7 1\n"
+    values = vcd_values(run.vcd)
+    assert values["a.q"] == values["a.top.q"] == [(0, 3), (1, 4), (3, 5), (5, 6)]
+    assert values["b.q"] == [(0, 3), (2, 5), (6, 7)]
+    assert values["c.top.q"] == [(0, 3), (1, 0), (3, 4), (5, 1)]
+
+
+def test_inner_clocks_that_do_not_settle_end_the_program(folder_for_all: Path) -> None:
+    text = (
+        "module top(input c, output reg a, b); initial a = 0; initial b = 0; wire g = c ^ a ^ b;"
+        " always @(posedge g) a <= ~a; always @(negedge g) b <= ~b; endmodule"
+    )
+    bench = '#include "Vtop.h"\nint main() { Vtop top; top.eval(); top.c = 1; top.eval(); }'
+    with pytest.raises(AssertionError, match="the clocks inside the design do not settle"):
+        run_with_ours(text, top="top", bench=bench, scratch=folder_for_all)
+
+
+FIRST = """
+module sub(input c, output reg [3:0] q); initial q = 0; always @(posedge c) q <= q + 1; endmodule
+module top(input clk, input en, input rst_n, output [3:0] a, b, e, f, h, output reg [3:0] r, s);
+  wire g = clk & en, n = ~clk, o = ~(clk & en);
+  reg t;
+  initial t = 1;
+  always @(posedge clk) t <= ~t;
+  sub s0(g, a);
+  sub s1(n, b);
+  sub s2(clk, e);
+  sub s3(o, f);
+  sub s4(t, h);
+  initial r = 0;
+  initial s = 0;
+  always @(posedge clk or negedge rst_n) if (!rst_n) r <= 5; else r <= r + 1;
+  always @(posedge clk or posedge t) if (t) s <= 7; else s <= s + 1;
+endmodule
+"""
+
+
+def test_the_first_evaluation_has_the_edges_of_verilator(programs: Path, folder_for_all: Path) -> None:
+    values = " ".join(f'printf("%d ", top.{port});' for port in "abefhrs")
+    bench = f"""
+#include "Vtop.h"
+int main() {{
+  for (int first = 0; first < 8; first++) {{
+    Vtop top;
+    top.clk = first & 1, top.en = first >> 1 & 1, top.rst_n = first >> 2;
+    for (int i = 0; i < 5; i++) {{
+      top.eval();
+      {values}
+      top.clk = !top.clk;
+    }}
+    printf("\\n");
+  }}
+}}
+"""
+    ours, other = _both(FIRST, "top", bench, VERILOG, programs, folder_for_all)
+    assert ours.text == other.text

@@ -21,6 +21,7 @@ from pipelines.rtl.reuse.enables import (
     direct_clocks,
     keeping_cell,
     needs_change,
+    origin_of,
     port_behind,
     reset_net,
     wire_cell,
@@ -192,12 +193,16 @@ class _Driven(EnabledModule):
         return port if port is not None and port[0] in self.before else None
 
     def _before(self, net: Bit) -> Bit:
-        """Return the value of a net before this event."""
+        """Return the value of a net before this event; at first 0, of an inverted net 1."""
         if net in _CONSTANTS:
             return net
-        if (port := self._clock_port(net)) is not None:
-            before = self.before[port[0]]
-            return self._inverse(before) if port[1] else before
+        port = self._clock_port(net)
+        origin, is_inverse = origin_of(self.module, net)
+        before = self._kept(origin) if port is None else self.before[port[0]]
+        return self._inverse(before) if is_inverse else before
+
+    def _kept(self, net: Bit) -> Bit:
+        """Return a register with the last value of a net."""
         if net not in self.kept:
             [self.kept[net]] = self.new_nets(1)
             self.added.append(keeping_cell(f"$before${net}", (net,), (self.kept[net],)))

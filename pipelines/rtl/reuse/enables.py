@@ -81,18 +81,23 @@ def reset_net(cell: Cell) -> Bit | None:
 
 def port_behind(module: RawModule, net: Bit) -> tuple[str, bool] | None:
     """Return the input port of one bit that a net is, or is the inverse of, and whether it is the inverse."""
+    origin, is_inverse = origin_of(module, net)
+    driver = module.drivers.get(origin)
+    if driver is None or driver.cell >= 0 or len(module.inputs[driver.port]) > 1:
+        return None
+    return driver.port, is_inverse
+
+
+def origin_of(module: RawModule, net: Bit) -> tuple[Bit, bool]:
+    """Return the net before wires and inverters, and whether a net is its inverse; any net of a loop."""
     is_inverse = False
-    for _ in range(len(module.cells) + 1):
+    for _ in range(len(module.cells)):
         driver = module.drivers.get(net)
-        if driver is None:
-            return None
-        if driver.cell < 0:
-            return (driver.port, is_inverse) if len(module.inputs[driver.port]) == 1 else None
-        step = wire_input(module.cells[driver.cell])
+        step = None if driver is None or driver.cell < 0 else wire_input(module.cells[driver.cell])
         if step is None:
-            return None
+            break
         net, is_inverse = step[0], is_inverse != step[1]
-    return None
+    return net, is_inverse
 
 
 def wire_input(cell: Cell) -> tuple[Bit, bool] | None:

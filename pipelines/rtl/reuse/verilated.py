@@ -351,7 +351,8 @@ def _driven_lines(drive: Drive, reads_events: bool) -> Iterator[str]:
     yield "  set_inputs(m.st, in);"
     evaluated = "" if reads_events else "if (is_changed || steps) "
     yield "  for (int steps = 0; ; steps++, before = levels, edges = 0) {"
-    yield f"    set_event(m.st, {_event(len(drive.ports))});"
+    if drive.ports:
+        yield f"    set_event(m.st, {_event(len(drive.ports))});"
     yield f"    {evaluated}evaluate(m.st);"
     if drive.has_deltas:
         yield "    get_outputs(m.st, m.out);"
@@ -373,9 +374,8 @@ def _bits(drive: Drive, ports: Collection[str]) -> str:
 
 def _event(ports: int) -> str:
     """Return the bits of all ports with edges: two each, its level and the one before."""
-    return " | ".join(
-        f"(levels >> {k} & 1) << {2 * k} | (before >> {k} & 1) << {2 * k + 1}" for k in range(ports)
-    )
+    bits = (f"(levels >> {k} & 1) << {2 * k} | (before >> {k} & 1) << {2 * k + 1}" for k in range(ports))
+    return " | ".join(bits)
 
 
 def _reads_events(structure: Structure, placement: Placement, drive: Drive) -> bool:
