@@ -56,10 +56,11 @@ def run_with_verilator(
     programs: Path,
     name: str = "design.v",
     options: Sequence[str] = (),
+    flags: Sequence[str] = (),
 ) -> Run:
     """Run a bench with Verilator's model of the design.
 
-    Args: programs: folder that keeps Verilator's runtime.
+    Args: programs: folder that keeps Verilator's runtime. options: of Verilator. flags: of the compiler.
     """
     root, executable = find_verilator()
     argv = [str(executable), "--cc", "--trace", "-Wno-fatal", "--prefix", "Vtop", "--top-module", top]
@@ -72,7 +73,7 @@ def run_with_verilator(
         timeout_s=LIMIT_S,
     )
     sources = [*map(str, sorted((model / "model").glob("*.cpp"))), str(_runtime(root, programs))]
-    argv = [find_compiler(), *_flags(root), f"-I{model / 'model'}", "bench.cpp", *sources]
+    argv = [find_compiler(), *_flags(root), *flags, f"-I{model / 'model'}", "bench.cpp", *sources]
     argv += ["-o", "bench", "-pthread", "-latomic"]
     return _run(argv, {"bench.cpp": bench.encode()}, scratch, [root, model, programs])
 
