@@ -21,7 +21,7 @@ from tests.rtlreuse.model_benches import LIMIT_S, Run, run_with_ours, run_with_v
 
 DESIGNS = {"rv32im": 1, "gemm_os": 16, "mesh": 4}
 """Families and their sizes: one core, a systolic array, a network of routers."""
-COMMAND = "python -m tests.benchmarks.rtl_models --record"
+COMMAND = "python -m tests.benchmarks.rtl_models"
 
 
 def timing_bench(inputs: Mapping[str, int], outputs: Mapping[str, int], clock: str, *, cycles: int) -> str:
