@@ -9,9 +9,10 @@ that computes; each command asks the function of its name. Importing this packag
     sf.network(pods=4)                      sf.loaders.designs("v1", part="train")
     sf.power("net.onnx")                    sf.place("net.onnx")
     sf.simulate("d.v", top="d", cycles=9)   sf.train("tenset-mlp", releases=["releases/v2"])
+    sf.verilate("d.v", out="model")         sf.Simulation("d.v", top="d").step(a=3)
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simfoundry import loaders
 from simfoundry.asking import (
@@ -25,15 +26,19 @@ from simfoundry.asking import (
     predict,
     simulate,
     train,
+    verilate,
 )
 from simfoundry.questions import Options
 from simfoundry.reading import release, sql, table
 
 if TYPE_CHECKING:
+    from simfoundry.simulation import Simulation
+
     __version__: str
 
 __all__ = [
     "Options",
+    "Simulation",
     "__version__",
     "collective",
     "explore",
@@ -49,13 +54,21 @@ __all__ = [
     "sql",
     "table",
     "train",
+    "verilate",
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Return version of the installed package, as `__version__`; reading it takes longer than the import."""
+def __getattr__(name: str) -> Any:
+    """Return what takes longer than the import: the version of the installed package, `Simulation`."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("simfoundry")
+    if name == "Simulation":
+        from assets.errors import needing
+
+        with needing("foundry"):
+            from simfoundry.simulation import Simulation
+
+            return Simulation
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

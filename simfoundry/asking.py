@@ -26,6 +26,7 @@ from simfoundry.questions import (
     PredictQuestion,
     SimulateQuestion,
     TrainQuestion,
+    VerilateQuestion,
     is_text,
 )
 
@@ -186,6 +187,18 @@ def simulate(question: SimulateQuestion) -> Answer:
     from simfoundry.commands.simulate import answer_simulate
 
     return answer_simulate(question)
+
+
+@_answers(VerilateQuestion)
+def verilate(question: VerilateQuestion) -> Answer:
+    """Translate a design to a C++ library with the interface of a model of Verilator.
+
+    Returns: the answer of `simfoundry verilate --json`.
+    Raises:  RtlError, FoundryError: an input is not acceptable. ToolMissing: a tool is not installed.
+    """
+    from simfoundry.commands.verilate import answer_verilate
+
+    return answer_verilate(question)
 
 
 @_answers(TrainQuestion)

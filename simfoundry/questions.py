@@ -279,27 +279,13 @@ class ExploreQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateQuestion:
-    """A design to simulate."""
+class ProjectQuestion:
+    """A design in Verilog, SystemVerilog or FIRRTL."""
 
     files: File | Sequence[File] = asked("Verilog, SystemVerilog or FIRRTL, in the order of compilation.", ())
     _: KW_ONLY
     top: str | None = asked(
         "Module that is simulated.", None, unset="the only module that no other one instantiates"
-    )
-    cycles: int = asked("Clock cycles.", least=1, most=10**12)
-    stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
-    engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
-    seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
-    inputs: File | None = asked(
-        "CSV or Parquet file with a column per input port, instead of random values.", None
-    )
-    vcd: File | None = asked("Write a waveform of the first stimulus to this file.", None, role="output")
-    fst: File | None = asked(
-        "Write the waveform as FST to this file; needs vcd2fst of Debian's gtkwave.", None, role="output"
-    )
-    signals: Sequence[str] = asked(
-        "Ports and registers of the waveform, such as top.u.*.", (), metavar="PATTERN", unset="all ports"
     )
     file_list: Sequence[File] = asked(
         "File list as Verilator reads it, its paths relative to the current folder.",
@@ -325,12 +311,6 @@ class SimulateQuestion:
     root: File | None = asked(
         "Folder that no file of the design may leave.", None, unset="see docs/rtlsim.md", metavar="FOLDER"
     )
-    clock: Sequence[str] = asked(
-        "Period of an input clock in cycles, and the first cycle at whose end it rises; for each of several.",
-        (),
-        metavar="NAME=PERIOD[:PHASE]",
-        unset="one clock that rises in every cycle",
-    )
     unroll_limit: int | None = asked(
         "Iterations of a loop that slang and Verilator unroll.",
         None,
@@ -349,6 +329,40 @@ class SimulateQuestion:
     )
     undefine: Sequence[str] = asked(
         "Macro that no engine sees, such as SYNTHESIS.", (), flags=["-U", "--undefine"], metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuestion(ProjectQuestion):
+    """A design that runs cycle by cycle."""
+
+    _: KW_ONLY
+    clock: Sequence[str] = asked(
+        "Period of an input clock in cycles, and the first cycle at whose end it rises; for each of several.",
+        (),
+        metavar="NAME=PERIOD[:PHASE]",
+        unset="one clock that rises in every cycle",
+    )
+    vcd: File | None = asked("Write a waveform of the first stimulus to this file.", None, role="output")
+    signals: Sequence[str] = asked(
+        "Ports and registers of the waveform, such as top.u.*.", (), metavar="PATTERN", unset="all ports"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateQuestion(RunQuestion):
+    """A design to simulate."""
+
+    _: KW_ONLY
+    cycles: int = asked("Clock cycles.", least=1, most=10**12)
+    stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
+    engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
+    seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
+    inputs: File | None = asked(
+        "CSV or Parquet file with a column per input port, instead of random values.", None
+    )
+    fst: File | None = asked(
+        "Write the waveform as FST to this file; needs vcd2fst of Debian's gtkwave.", None, role="output"
     )
     reset_cycles: int = asked(
         "Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
@@ -374,6 +388,15 @@ class SimulateQuestion:
         most=16,
     )
     skip_idle: bool = asked("Skip parts of which nothing changed, for designs that idle.", False)
+
+
+@dataclass(frozen=True, slots=True)
+class VerilateQuestion(ProjectQuestion):
+    """A design to translate for a test bench in C++."""
+
+    _: KW_ONLY
+    out: File = asked("Folder of the header, the source and the library.", role="output folder")
+    prefix: str | None = asked("Name of the class.", None, unset="V and the top module", metavar="NAME")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from simfoundry.questions import (
     PlaceQuestion,
     PowerQuestion,
     SimulateQuestion,
+    VerilateQuestion,
 )
 
 
@@ -137,8 +139,7 @@ def simulate(as_json: bool, **options: Any) -> None:
 
     Outputs are sampled before the rising edge; their digest is equal for all engines.
     """
-    if not (options["files"] or options["file_list"] or options["near_list"]):
-        raise click.UsageError("one of FILE, --file-list and --near-list is required")
+    _require_files(options)
     answer = asking.simulate(**options)
     if as_json:
         answer_json(answer)
@@ -146,3 +147,29 @@ def simulate(as_json: bool, **options: Any) -> None:
         from simfoundry.commands.simulate import simulate_text
 
         click.echo(simulate_text(answer))
+
+
+@listed("Networks, accelerators and Verilog", memory_gib=4)
+@click.command()
+@click.argument("files", type=PATH, nargs=-1, metavar="[FILE]...")
+@options_of(VerilateQuestion)
+@as_json_option
+@explained
+def verilate(as_json: bool, **options: Any) -> None:
+    """Translate a design to a C++ library for test benches of Verilator's models.
+
+    The class has the ports as members, and eval(), trace() and final(); see docs/rtlsim.md.
+    """
+    _require_files(options)
+    answer = asking.verilate(**options)
+    if as_json:
+        answer_json(answer)
+    else:
+        from simfoundry.commands.verilate import verilate_text
+
+        click.echo(verilate_text(answer))
+
+
+def _require_files(options: Mapping[str, Any]) -> None:
+    if not (options["files"] or options["file_list"] or options["near_list"]):
+        raise click.UsageError("one of FILE, --file-list and --near-list is required")

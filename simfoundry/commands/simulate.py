@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,7 +19,6 @@ from pipelines.base.limited import reading
 from pipelines.base.tools import stopwatch
 from pipelines.rtl.reuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
 from pipelines.rtl.reuse.choice import installed_engines
-from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
 from pipelines.rtl.reuse.schedules import read_clocks
@@ -42,6 +39,14 @@ from pipelines.rtl.reuse.waveform import (
     write_vcd,
 )
 from simfoundry.commands.predict import ask_model
+from simfoundry.commands.rtl_project import (
+    existing_files,
+    naming_file,
+    naming_memory_files,
+    project_files,
+    project_label,
+    source_of,
+)
 from simfoundry.questions import SimulateQuestion
 
 AUTO, PICKER = "auto", "rtl-engine"
@@ -51,7 +56,6 @@ _OUTPUTS = ("vcd", "fst", "toggles", "checkpoint")
 TRACE_LIMIT_BYTES = 1 << 30
 """Limit on the values of ports from which a waveform is written."""
 _BUILD_LIMIT_S = 3600.0
-_COPY = re.compile(r"(?<![\w/])design\.s?v:(?=\d)")
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
 
@@ -62,78 +66,33 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
-    named = _project_files(question)
-    with _naming_file(named):
+    named = project_files(question)
+    with naming_file(named):
         return _answer(question, named)
 
 
-def _is_folder(value: str) -> bool:
-    """Tell whether a variable is a folder: file lists get no others, as some are secret."""
-    try:
-        return Path(value).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _project_files(question: SimulateQuestion) -> ProjectFiles:
-    files = question.files
-    return ProjectFiles(
-        files=[Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files],
-        libraries=[Path(path) for path in question.library],
-        lists=[Path(path) for path in question.file_list],
-        near_lists=[Path(path) for path in question.near_list],
-        folders=[Path(path) for path in question.include],
-        root=None if question.root is None else Path(question.root),
-        define=question.define,
-        undefine=question.undefine,
-        parameters=question.parameter,
-        variables={name: value for name, value in os.environ.items() if _is_folder(value)},
-        top=question.top,
-    )
-
-
-@contextmanager
-def _naming_file(named: ProjectFiles) -> Iterator[None]:
-    """Let messages name the user's file where tools name a copy; joined with libraries it has other lines."""
-    try:
-        yield
-    except MissingMemoryFile:
-        raise
-    except RtlError as error:
-        if named.libraries or len(named.files) != 1:
-            raise
-        name = named.files[0].name.replace("\\", r"\\")
-        raise RtlError(_COPY.sub(f"{name}:", str(error))) from error
-
-
 def _answer(question: SimulateQuestion, named: ProjectFiles) -> dict[str, Any]:
-    with reading(f"the design {_label(named)}"):
+    with reading(f"the design {project_label(named)}"):
         project = read_project(named)
     _require_other_outputs(question, project)
     clocks = read_clocks(question.clock)
-    engine, engine_reason = _choose_engine(question, project, _label(named))
+    engine, engine_reason = _choose_engine(question, project, project_label(named))
     start = stopwatch()
     own: dict[str, Any] = {}
     if engine == REUSE:
         own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
         own["is_apart"] = None if _may_try_layouts(question) else False
-    try:
+    with naming_memory_files(project):
         program = _BUILDERS[engine](
             project.text,
             top=project.top,
             folder=find_deployment().cache_dir / "simulators",
             stimuli=question.stimuli,
             timeout_s=_BUILD_LIMIT_S,
-            language=project.language,
-            files=project.files,
-            unroll_limit=question.unroll_limit,
-            clocks=clocks,
+            **source_of(project, question, clocks),
             **own,
         )
-    except MissingMemoryFile as error:
-        project.require_memory_file(error.name)
-        raise
     build_s = stopwatch() - start
     simulator = Simulator(program)
     _prepare(simulator, question)
@@ -175,13 +134,9 @@ def _require_other_outputs(question: SimulateQuestion, project: Project) -> None
     for option in _OUTPUTS:
         path = getattr(question, option)
         if path is not None and any(
-            Path(path).exists() and file.samefile(path) for file in _existing(project)
+            Path(path).exists() and file.samefile(path) for file in existing_files(project)
         ):
             raise FoundryError(f"--{option} {path} is a file of the design; accepted: another file")
-
-
-def _existing(project: Project) -> list[Path]:
-    return [file for file in project.read if file.exists()]
 
 
 def _require_options(question: SimulateQuestion) -> None:
@@ -213,11 +168,6 @@ def _require_options(question: SimulateQuestion) -> None:
     for text in question.memory:
         if "=" not in text:
             raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
-
-
-def _label(named: ProjectFiles) -> str:
-    """Return the name of a design in messages."""
-    return str(next(iter((*named.files, *named.lists, *named.near_lists)), "without files"))
 
 
 def _choose_engine(question: SimulateQuestion, project: Project, label: str) -> tuple[str, str]:

@@ -59,6 +59,7 @@ COMMANDS = [
     "pragmas",
     "place",
     "simulate",
+    "verilate",
     "power",
     "explore",
 ]

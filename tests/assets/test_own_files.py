@@ -37,6 +37,7 @@ READ = {
         *("--file-list", "--near-list", "--include", "--root"),
         *("--inputs", "--library", "--memory", "--resume"),
     },
+    "verilate": {"files", "--file-list", "--near-list", "--include", "--root", "--library"},
     "release write": {"--from"},
     "release make": {"--config"},
     "import": {"path", "--kernels", "--directives", "--list"},
@@ -49,6 +50,7 @@ FOLDERS = {
     ("adapt", "--out"),
     ("run", "--into"),
     ("train", "--out"),
+    ("verilate", "--out"),
     ("release make", "--rtl"),
 }
 

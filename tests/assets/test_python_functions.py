@@ -34,6 +34,7 @@ from simfoundry.questions import (
     PowerQuestion,
     SimulateQuestion,
     TrainQuestion,
+    VerilateQuestion,
 )
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
@@ -80,6 +81,7 @@ QUESTIONS = {
     sf.explore: ExploreQuestion,
     sf.simulate: SimulateQuestion,
     sf.train: TrainQuestion,
+    sf.verilate: VerilateQuestion,
 }
 
 

@@ -113,6 +113,7 @@ NEEDS_FOUNDRY = (
     "explore n.onnx --budget-mw 1",
     "place n.onnx",
     "simulate d.v --top d --cycles 1",
+    "verilate d.v --out model",
     "release v1",
     "import v1",
     "ui",

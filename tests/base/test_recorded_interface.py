@@ -42,6 +42,7 @@ ANSWERS = {
     "pragmas": ("pragmas", "f.c"),
     "predict": ("predict", "f.c"),
     "simulate": ("simulate", "m.v", "--top", "m", "--cycles", "5"),
+    "verilate": ("verilate", "m.v", "--out", "model"),
 }
 
 

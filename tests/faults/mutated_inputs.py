@@ -625,6 +625,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "explore": ("onnx", "liberty"),
     "place": ("onnx", "graph", "fabric"),
     "simulate": ("verilog", "systemverilog", "firrtl", "stimulus", "memory_image", "file_list"),
+    "verilate": ("verilog", "systemverilog", "firrtl", "file_list"),
     "release": ("release", "parameters"),
     "import": ("release", "labelled", "csynth", "c"),
     "sql": ("sql",),

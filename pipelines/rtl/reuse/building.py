@@ -64,6 +64,7 @@ def read_design(
     top: str,
     timeout_s: float,
     stimuli: int = 1,
+    is_driven: bool = False,
     **source: Unpack[Source],
 ) -> Design:
     """Read an elaborated design that fits the memory of this process for so many stimuli.
@@ -71,7 +72,7 @@ def read_design(
     Raises: RtlError: it is rejected; the message says why.
     """
     with reading(f"design {top}"):
-        design = elaborate(read_verilog(text, top=top, timeout_s=timeout_s, **source))
+        design = elaborate(read_verilog(text, top=top, timeout_s=timeout_s, is_driven=is_driven, **source))
     _require_size(design, stimuli)
     return design
 
@@ -120,10 +121,10 @@ def serve(ports: Ports) -> str:  # noqa: ARG001
     return CLOSING
 
 
-def headers() -> dict[str, bytes]:
-    """Return the name and content of our headers."""
+def headers(names: Sequence[str] = HEADERS) -> dict[str, bytes]:
+    """Return the name and content of our headers, those of simulators without names."""
     folder = files("pipelines.rtl.reuse")
-    return {name: folder.joinpath(name).read_bytes() for name in HEADERS}
+    return {name: folder.joinpath(name).read_bytes() for name in names}
 
 
 def build(folder: Path, engine: str, sources: Sequence[str], make: Callable[[Path], Path]) -> Path:

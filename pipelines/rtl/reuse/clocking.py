@@ -10,21 +10,29 @@ keeps its value in the other one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pipelines.rtl.reuse.cells import IGNORED, STORAGE
+from pipelines.rtl.reuse.enables import (
+    LATCH,
+    EnabledModule,
+    Event,
+    clock_edges,
+    direct_clocks,
+    needs_change,
+    port_behind,
+    wire_cell,
+    wire_input,
+)
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, RawModule
 from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
 ONE_CLOCK = "one, or --clock NAME=PERIOD[:PHASE] for each"
-_WIRES = ("$buf", "$pos", "$not", "$logic_not")
-_INVERTING = ("$not", "$logic_not")
 _GATES = ("$and", "$logic_and")
-_LATCH = "$dlatch"
 
 
 class _Kind(Enum):
@@ -69,14 +77,14 @@ def with_one_clock(
     order = children_first(
         lambda name: dict.fromkeys(c.kind for c in modules[name].cells if c.kind in modules), top
     )
-    of_registers = _direct_clocks(modules, order, has_latches=False)[top]
+    of_registers = direct_clocks(modules, order, has_latches=False)[top]
     if clocks:
         return _with_periods(modules, top, clocks, of_registers)
     if len(of_registers) > 1:
         raise RtlError(f"several clocks in {top}: {', '.join(sorted(of_registers))}; accepted: {ONE_CLOCK}")
-    if not any(_needs_change(modules[name]) for name in order):
+    if not any(needs_change(modules[name]) for name in order):
         return Clocked(modules=modules)
-    candidates = of_registers or _direct_clocks(modules, order, has_latches=True)[top]
+    candidates = of_registers or direct_clocks(modules, order, has_latches=True)[top]
     if len(candidates) != 1:
         return Clocked(modules=modules)
     [clock] = candidates
@@ -108,77 +116,6 @@ def _with_periods(
     rewriter = _Rewriter(modules, has_falling=True, has_periods=True)
     rewriter.rewrite(top, frozenset((name, _Kind.CLOCK) for name in clocks))
     return Clocked(modules=rewriter.made, clocks=clocks)
-
-
-def _needs_change(module: RawModule) -> bool:
-    return any(
-        cell.kind == _LATCH
-        or (cell.kind in STORAGE and any(not rising for _, rising in _edges(cell)))
-        or (cell.kind in STORAGE and any(_is_driven_inside(module, net) for net, _ in _edges(cell)))
-        for cell in module.cells
-    )
-
-
-def _is_driven_inside(module: RawModule, net: Bit) -> bool:
-    driver = module.drivers.get(net)
-    return driver is not None and driver.cell >= 0
-
-
-def _edges(cell: Cell) -> list[tuple[Bit, bool]]:
-    """Return the clock nets of a register or memory, each with whether its edge rises."""
-    if cell.kind == "$mem_v2":
-        polarity = cell.number("WR_CLK_POLARITY")
-        enabled = cell.number("WR_CLK_ENABLE")
-        ports = range(cell.number("WR_PORTS"))
-        return [(cell.pins["WR_CLK"][i], bool(polarity >> i & 1)) for i in ports if enabled >> i & 1]
-    return [(cell.pins["CLK"][0], cell.is_set("CLK_POLARITY"))] if "CLK" in cell.pins else []
-
-
-def _direct_clocks(
-    modules: Mapping[str, RawModule], order: Sequence[str], *, has_latches: bool
-) -> dict[str, set[str]]:
-    """Return input ports that are clocks of registers or enables of latches through wires and inverters."""
-    direct: dict[str, set[str]] = {}
-    for name in order:
-        module = modules[name]
-        nets = _clock_uses(module, direct, has_latches=has_latches)
-        ports = (_port_behind(module, net) for net in nets)
-        direct[name] = {port for port in ports if port is not None}
-    return direct
-
-
-def _clock_uses(module: RawModule, direct: Mapping[str, set[str]], *, has_latches: bool) -> Iterator[Bit]:
-    for cell in module.cells:
-        if cell.kind in direct:
-            yield from (cell.pins[port][0] for port in direct[cell.kind] if cell.pins.get(port))
-        elif cell.kind in STORAGE:
-            yield from (net for net, _ in _edges(cell))
-        elif cell.kind == _LATCH and has_latches:
-            yield cell.pins["EN"][0]
-
-
-def _port_behind(module: RawModule, net: Bit) -> str | None:
-    """Return the input port of one bit that a net is, or is the inverse of."""
-    for _ in range(len(module.cells) + 1):
-        driver = module.drivers.get(net)
-        if driver is None:
-            return None
-        if driver.cell < 0:
-            return driver.port if len(module.inputs[driver.port]) == 1 else None
-        wire = _wire(module.cells[driver.cell])
-        if wire is None:
-            return None
-        net = wire[0]
-    return None
-
-
-def _wire(cell: Cell) -> tuple[Bit, bool] | None:
-    """Return the input of a wire or an inverter of one bit, and whether it inverts; None for other cells."""
-    if cell.kind in _WIRES and len(cell.pins["A"]) == len(cell.pins["Y"]) == 1:
-        return cell.pins["A"][0], cell.kind in _INVERTING
-    if cell.kind == "$mux" and (*cell.pins["A"], *cell.pins["B"]) in (("0", "1"), ("1", "0")):
-        return cell.pins["S"][0], cell.pins["A"] == ("1",)
-    return None
 
 
 def _known_data(cell: Cell) -> tuple[Bit, ...] | None:
@@ -224,15 +161,14 @@ class _Rewriter:
         return self.names[key]
 
 
-class _Module:
+class _Module(EnabledModule):
     def __init__(self, rewriter: _Rewriter, module: RawModule, ports: _Ports) -> None:
-        self.rewriter, self.module = rewriter, module
+        super().__init__(module)
+        self.rewriter = rewriter
         self.kinds: dict[Bit, _Kind] = {module.inputs[port][0]: kind for port, kind in ports}
         # Ports of the clock and of its inverse become ports of the clock, which is one.
-        self.clock: Bit = next((net for net, kind in self.kinds.items() if kind is not _Kind.GATED), EVENT)
+        self.clock = next((net for net, kind in self.kinds.items() if kind is not _Kind.GATED), EVENT)
         self.latches: dict[Bit, Cell] = {}
-        nets = [bit for cell in module.cells for bits in cell.pins.values() for bit in bits]
-        self.last_net = max((net for net in (*nets, *module.names) if isinstance(net, int)), default=0)
         self._follow()
 
     # ---- what nets carry -----------------------------------------------------------------------------------
@@ -247,12 +183,12 @@ class _Module:
             is_changed = len(self.kinds) + len(self.latches) > before
 
     def _follow_cell(self, cell: Cell) -> None:
-        if (wire := _wire(cell)) is not None and wire[0] in self.kinds:
+        if (wire := wire_input(cell)) is not None and wire[0] in self.kinds:
             net, is_inverting = wire
             kind = _INVERSE.get(self.kinds[net]) if is_inverting else self.kinds[net]
             if kind is not None:
                 self.kinds[cell.pins["Y"][0]] = kind
-        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds:
+        elif cell.kind == LATCH and cell.pins["EN"][0] in self.kinds:
             self.latches |= dict.fromkeys(cell.pins["Q"], cell)
         elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
             self.kinds[cell.pins["Y"][0]] = _Kind.GATED
@@ -298,8 +234,8 @@ class _Module:
     def rewritten(self) -> RawModule:
         """Return the module in which every register has the clock itself."""
         for cell in self.module.cells:
-            for net, rises in _edges(cell) if cell.kind in STORAGE else ():
-                self._event(net, rises=rises)
+            for net, rises in clock_edges(cell) if cell.kind in STORAGE else ():
+                self.event(net, rises=rises)
         cells = [new for cell in self.module.cells for new in self._rewritten(cell)]
         return RawModule(
             name=self.module.name,
@@ -318,18 +254,20 @@ class _Module:
             }
             yield replace(cell, kind=self.rewriter.rewrite(cell.kind, ports), pins={**cell.pins, **clocks})
         elif cell.kind == "$mem_v2":
-            yield from self._memory(cell)
-        elif cell.kind in STORAGE and _edges(cell):
-            yield from self._register(cell)
-        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds and not self.rewriter.has_periods:
+            self._require_no_clock(cell)
+            yield from self.memory(cell)
+        elif cell.kind in STORAGE and clock_edges(cell):
+            self._require_no_clock(cell)
+            yield from self.register(cell)
+        elif cell.kind == LATCH and cell.pins["EN"][0] in self.kinds and not self.rewriter.has_periods:
             yield from self._latch(cell)
         elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
             port = self._gate(cell) or "A"
             is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
             yield replace(cell, pins={**cell.pins, port: ("1",)}) if is_constant else cell
         elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := _known_data(cell)):
-            yield _cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
-        elif not (_wire(cell) and cell.pins["Y"][0] in self.kinds):
+            yield wire_cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
+        elif not (wire_input(cell) and cell.pins["Y"][0] in self.kinds):
             self._require_no_clock(cell)
             yield cell
 
@@ -343,7 +281,7 @@ class _Module:
     def _shown(self, net: Bit) -> str:
         return self.module.names.get(net, str(net))
 
-    def _event(self, net: Bit, *, rises: bool) -> tuple[Bit, bool] | None:
+    def event(self, net: Bit, *, rises: bool) -> Event | None:
         """Return the net that enables an edge and the value at which it does; None for the clock alone."""
         kind = self.kinds.get(net)
         self.rewriter.has_registers = True
@@ -372,91 +310,19 @@ class _Module:
 
     def _source(self, net: Bit) -> Bit:
         """Return the input net of the clock that a net carries."""
-        port = _port_behind(self.module, net) if self.rewriter.has_periods else None
-        return self.clock if port is None else self.module.inputs[port][0]
-
-    def _register(self, cell: Cell) -> Iterator[Cell]:
-        self._require_no_clock(cell)
-        [(net, rises)] = _edges(cell)
-        event = self._event(net, rises=rises)
-        if event is None:
-            yield replace(cell, pins={**cell.pins, "CLK": (self.clock,)}, parameters=_rising(cell))
-            return
-        enabled, data = self._mux(event, cell.pins["Q"], cell.pins["D"])
-        yield enabled
-        yield replace(cell, pins={**cell.pins, "CLK": (EVENT,), "D": data}, parameters=_rising(cell))
-
-    def _memory(self, cell: Cell) -> Iterator[Cell]:
-        self._require_no_clock(cell)
-        clocks, enables = list(cell.pins["WR_CLK"]), list(cell.pins["WR_EN"])
-        width, polarity = cell.number("WIDTH"), cell.number("WR_CLK_POLARITY")
-        for i in range(cell.number("WR_PORTS")):
-            if not cell.number("WR_CLK_ENABLE") >> i & 1:
-                continue
-            event = self._event(clocks[i], rises=bool(polarity >> i & 1))
-            if event is None:
-                clocks[i] = self.clock
-                continue
-            part = slice(i * width, (i + 1) * width)
-            enabled, enables[part] = self._mux(event, ["0"] * width, enables[part])
-            clocks[i] = EVENT
-            yield enabled
-        parameters = {**cell.parameters, "WR_CLK_POLARITY": "1" * max(1, len(clocks))}
-        pins = {**cell.pins, "WR_CLK": tuple(clocks), "WR_EN": tuple(enables)}
-        yield replace(cell, pins=pins, parameters=parameters)
+        port = port_behind(self.module, net) if self.rewriter.has_periods else None
+        return self.clock if port is None else self.module.inputs[port[0]][0]
 
     def _latch(self, cell: Cell) -> Iterator[Cell]:
         self._require_no_clock(cell)
         data, output, is_low = cell.pins["D"], cell.pins["Q"], self._is_low(cell)
         self.rewriter.uses_falling |= not is_low
         if not self.rewriter.has_falling:
-            yield _cell(f"{cell.name}$wire", "$pos", {"A": data, "Y": output})
+            yield wire_cell(f"{cell.name}$wire", "$pos", {"A": data, "Y": output})
             return
         if self.kinds[cell.pins["EN"][0]] is _Kind.GATED:
             raise RtlError(
                 f"latch of a gated clock with falling edges: {self._shown(output[0])} in {self.module.name}; "
                 "accepted: of the clock itself"
             )
-        event = (self.clock, is_low)
-        kept = tuple(self._new_nets(len(output)))
-        chosen, _ = self._mux(event, kept, data, output)
-        yield chosen
-        yield Cell(
-            name=f"{cell.name}$kept",
-            kind="$dff",
-            parameters={"CLK_POLARITY": "1", "WIDTH": f"{len(output):b}"},
-            pins={"CLK": (EVENT,), "D": output, "Q": kept},
-            outputs=("Q",),
-        )
-
-    def _new_nets(self, number: int) -> Iterator[int]:
-        for _ in range(number):
-            self.last_net += 1
-            yield self.last_net
-
-    def _mux(
-        self, event: tuple[Bit, bool], off: Sequence[Bit], on: Sequence[Bit], output: Sequence[Bit] = ()
-    ) -> tuple[Cell, tuple[Bit, ...]]:
-        """Return a choice by an event, and its output nets."""
-        net, value = event
-        result = tuple(output) or tuple(self._new_nets(len(on)))
-        low, high = (off, on) if value else (on, off)
-        name = f"$clocking${self.last_net}${result[0]}"
-        pins = {"A": tuple(low), "B": tuple(high), "S": (net,), "Y": result}
-        return _cell(name, "$mux", pins), result
-
-
-def _rising(cell: Cell) -> dict[str, str]:
-    return {**cell.parameters, "CLK_POLARITY": "1"}
-
-
-def _cell(name: str, kind: str, pins: Mapping[str, tuple[Bit, ...]]) -> Cell:
-    width = f"{len(pins['Y']):b}"
-    names = ("WIDTH", "A_WIDTH", "Y_WIDTH")
-    return Cell(
-        name=name,
-        kind=kind,
-        parameters={"A_SIGNED": "0", **dict.fromkeys(names, width)},
-        pins=pins,
-        outputs=("Y",),
-    )
+        yield from self.latch(cell, (self.clock, is_low))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipelines.rtl.reuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
+from pipelines.rtl.reuse.driven_clocks import Drive
 from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.ir import LIMB, Builder, Node, Piece, Signal, mask
@@ -34,12 +35,16 @@ class PinKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
-    """A word that keeps its value between cycles; `next` is a node."""
+    """A word that keeps its value between cycles; `next` is a node.
+
+    Attributes: low: lowest bit of the signal of which it is a part; the name ends in it if it is not 0.
+    """
 
     name: str
     width: int
     initial: int
     next: int
+    low: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,7 @@ class Design:
         has_falling: a cycle has two events, and the clock is the last input, 1 in the second one.
         has_gates: there were gated clocks, which are enables now.
         clocks: with periods; they are the last inputs, 1 in cycles at whose end they rise.
+        drive: of clocks that a caller toggles; they are the last inputs.
     """
 
     blocks: Mapping[str, Block]
@@ -110,6 +116,7 @@ class Design:
     has_falling: bool = False
     has_gates: bool = False
     clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
+    drive: Drive | None = None
 
 
 SMALL_NODES = 8
@@ -133,10 +140,11 @@ def elaborate(netlist: Netlist) -> Design:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
     clock = netlist.clock or next(iter(clocks[netlist.top]), None)
-    of_clocks = [*netlist.clocks] if clock is None else [clock]
+    drive = netlist.drive
+    of_clocks = drive.ports if drive else [*netlist.clocks] if clock is None else [clock]
     inputs = {port: len(bits) for port, bits in top.inputs.items() if port not in of_clocks}
-    if netlist.has_falling or netlist.clocks:
-        inputs |= dict.fromkeys(of_clocks, 1)
+    if netlist.has_falling or netlist.clocks or drive:
+        inputs |= {port: len(top.inputs[port]) for port in of_clocks}
     return Design(
         blocks=blocks,
         top=netlist.top,
@@ -147,6 +155,7 @@ def elaborate(netlist: Netlist) -> Design:
         has_falling=netlist.has_falling,
         has_gates=netlist.has_gates,
         clocks=netlist.clocks,
+        drive=drive,
     )
 
 
@@ -348,7 +357,7 @@ class _BlockBuilder:
         self.children: dict[tuple[_Scope, int], int] = {}
         self.child_list: list[Child] = []
         self.storage: dict[tuple[_Scope, int], int] = {}  # first register or memory of a cell
-        self.register_widths: list[tuple[str, int, int]] = []
+        self.register_widths: list[tuple[str, int, int, int]] = []
         self.register_next: dict[int, int] = {}
         self.memories: list[tuple[str, int, int, tuple[int, ...]]] = []
         self.memory_writes: dict[int, list[WritePort]] = {}
@@ -368,8 +377,8 @@ class _BlockBuilder:
             else:
                 self._finish_register(scope, index, cell)
         registers = [
-            Register(name=name, width=width, initial=initial, next=self.register_next[i])
-            for i, (name, width, initial) in enumerate(self.register_widths)
+            Register(name=name, width=width, initial=initial, next=self.register_next[i], low=low)
+            for i, (name, width, initial, low) in enumerate(self.register_widths)
         ]
         memories = [
             Memory(name=name, width=width, size=size, initial=initial, writes=tuple(self.memory_writes[i]))
@@ -584,7 +593,8 @@ class _BlockBuilder:
             for low in range(0, width, LIMB):
                 part = nets[low : low + LIMB]
                 initial = sum(scope.module.initial.get(bit, 0) << i for i, bit in enumerate(part))
-                self.register_widths.append((name if low == 0 else f"{name}_{low}", len(part), initial))
+                name_of_part = name if low == 0 else f"{name}_{low}"
+                self.register_widths.append((name_of_part, len(part), initial, low))
             self.pending.append((scope, index))
         first = self.storage[scope, index]
         limbs = [

@@ -323,17 +323,20 @@ class Emitter:
     def _event_inputs(self) -> int:
         """Return how many of the last inputs say which clocks have an edge."""
         design = self.structure.design
-        return len(design.clocks) or int(design.has_falling)
+        return len(design.drive.ports if design.drive else design.clocks) or int(design.has_falling)
 
     def _events(self, first: int, number: int) -> Iterator[str]:
         """Yield when clocks rise, and the function that sets their inputs; see `runner.h`."""
         clocks = self.structure.design.clocks.values()
-        yield f"#define CLOCKS {number}" if clocks else "#define FALLING"
-        yield f"static const u64 PERIODS[] = {{{', '.join(str(clock.period) for clock in clocks) or 0}}};"
-        yield f"static const u64 PHASES[] = {{{', '.join(str(clock.phase) for clock in clocks) or 0}}};"
+        bits = 2 if self.structure.design.drive else 1
+        if bits == 1:
+            yield f"#define CLOCKS {number}" if clocks else "#define FALLING"
+            yield f"static const u64 PERIODS[] = {{{', '.join(str(clock.period) for clock in clocks) or 0}}};"
+            yield f"static const u64 PHASES[] = {{{', '.join(str(clock.phase) for clock in clocks) or 0}}};"
         yield "ANYWHERE static void set_event(State& st, u64 edges) {"
         for k in range(number):
-            yield f"  for (int s = 0; s < {self.stimuli}; s++) st.in{first + k}[s] = edges >> {k} & 1;"
+            word = f"edges >> {bits * k} & {mask(bits)}"
+            yield f"  for (int s = 0; s < {self.stimuli}; s++) st.in{first + k}[s] = {word};"
         yield "}"
 
     def _set_input(self, number: int, word: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipelines.rtl.reuse.ir import LIMB
 from pipelines.rtl.reuse.structure import Structure
 
 
@@ -33,6 +34,7 @@ class Place:
     """A register or memory of one instance.
 
     Attributes: array: its number among the arrays. slot: from the beginning of the array. unit: instance.
+        low: lowest bit of the signal of which a register is a part.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Place:
     array: int
     slot: int
     words: int
+    low: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +78,26 @@ class Layout:
                         array=number,
                         slot=array.front + slot,
                         words=array.words,
+                        low=0 if array.words else block.registers[array.number].low,
                     )
                 )
         return places
+
+    @cached_property
+    def registers(self) -> Mapping[str, Sequence[Place]]:
+        """Words of registers by name, lowest first; one that synthesis split is `NAME_part0` and so on."""
+        signals: dict[str, list[Place]] = defaultdict(list)
+        for name, places in self.places.items():
+            for part in places:
+                if not part.words:
+                    signals[name.removesuffix(f"_{part.low}") if part.low else name].append(part)
+        registers: dict[str, Sequence[Place]] = {}
+        for name, parts in signals.items():
+            if [part.low for part in parts] == [LIMB * i for i in range(len(parts))]:
+                registers[name] = parts
+            else:
+                registers |= {f"{name}_part{i}": [part] for i, part in enumerate(parts)}
+        return registers
 
 
 def layout_text(layout: Layout) -> str:

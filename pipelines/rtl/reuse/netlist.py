@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipelines.rtl.reuse.clocking import with_one_clock
+from pipelines.rtl.reuse.driven_clocks import Drive, with_driven_clocks
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
@@ -30,7 +31,7 @@ class Netlist:
 
     Attributes:
         top: name of the top module. front_end: what read the design, empty if that is not known.
-        clock, has_falling, has_gates, clocks: see `clocking.Clocked`.
+        clock, has_falling, has_gates, clocks: see `clocking.Clocked`. drive: of clocks that a caller toggles.
     """
 
     modules: Mapping[str, RawModule]
@@ -40,6 +41,7 @@ class Netlist:
     has_falling: bool = False
     has_gates: bool = False
     clocks: Mapping[str, Clock] = field(default_factory=no_clocks)
+    drive: Drive | None = None
 
 
 def read_verilog(
@@ -51,11 +53,13 @@ def read_verilog(
     files: Mapping[str, bytes] = NO_FILES,
     unroll_limit: int | None = None,
     clocks: Mapping[str, Clock] = NO_CLOCKS,
+    is_driven: bool = False,
 ) -> Netlist:
     """Elaborate a design and merge structurally equal modules.
 
     Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
             unroll_limit: see `languages.read_commands`. clocks: see `clocking.with_one_clock`.
+            is_driven: a caller toggles the clocks, see `driven_clocks`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
@@ -70,13 +74,19 @@ def read_verilog(
         files=files,
         unroll_limit=unroll_limit,
     )
-    return replace(read_json(json.loads(written), top, clocks), front_end=front_end)
+    return replace(read_json(json.loads(written), top, clocks, is_driven=is_driven), front_end=front_end)
 
 
-def read_json(design: Mapping[str, Any], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS) -> Netlist:
+def read_json(
+    design: Mapping[str, Any], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS, *, is_driven: bool = False
+) -> Netlist:
     """Return the modules of Yosys' JSON."""
     modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
-    clocked = with_one_clock(_without_passed_bits(modules, top), top, clocks)
+    modules = _without_passed_bits(modules, top)
+    if is_driven:
+        driven, drive = with_driven_clocks(modules, top)
+        return replace(_merge_equal(driven, top), drive=drive)
+    clocked = with_one_clock(modules, top, clocks)
     netlist = _merge_equal(clocked.modules, top)
     return replace(
         netlist,

@@ -56,8 +56,25 @@ def read_register(simulator: Simulator, name: str) -> list[int]:
 
     Raises: RtlError: there is no such register, or it has several parts.
     """
-    place = _find_place(simulator, name, is_memory=False)
-    return [int(v) for v in _read(simulator, place, 1)[:, 0]]
+    values = [0] * simulator.program.stimuli
+    for place in _parts(simulator, name):
+        for stimulus, word in enumerate(_read(simulator, place, 1)[:, 0]):
+            values[stimulus] |= int(word) << place.low
+    return values
+
+
+def write_register(simulator: Simulator, name: str, value: int) -> None:
+    """Set a register for all stimuli; what depends on it follows in the next cycle.
+
+    Raises: RtlError: there is no such register, it has several parts, or the value does not fit.
+    """
+    parts = _parts(simulator, name)
+    most = mask(sum(place.width for place in parts))
+    if not 0 <= value <= most:
+        raise RtlError(f"value of {name}: {value}; accepted: 0 to {most}")
+    for place in parts:
+        word = value >> place.low & mask(place.width)
+        _write(simulator, place, 1, 0, np.array([word], f"u{size_of(place.width) // 8}"))
 
 
 def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first: int = 0) -> None:
@@ -71,13 +88,7 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
     for i, word in enumerate(words):
         if not 0 <= word <= mask(place.width):
             raise RtlError(f"word {i} of {name}: {word:#x}; accepted: 0 to {mask(place.width):#x}")
-    size = size_of(place.width) // 8
-    content = np.array(words, f"u{size}").view(np.uint8)
-    lanes, distance = _lanes(simulator), simulator.offsets()[1]
-    for stimulus in range(simulator.program.stimuli):
-        state, lane = divmod(stimulus, lanes)
-        word = (place.slot * lanes + lane) * place.words + first
-        simulator.write_state(_start(simulator, place) + distance * state + size * word, content)
+    _write(simulator, place, place.words, first, np.array(words, f"u{size_of(place.width) // 8}"))
 
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
@@ -93,6 +104,11 @@ def read_image(path: Path) -> list[int]:
     """
     content = read_bounded(path, what="memory image", most_bytes=_IMAGE_BYTES, error=RtlError)
     return image_words(str(path), content)
+
+
+def _parts(simulator: Simulator, name: str) -> Sequence[Place]:
+    """Return the words of a register, lowest first."""
+    return _layout(simulator).registers.get(name) or [_find_place(simulator, name, is_memory=False)]
 
 
 def _lanes(simulator: Simulator) -> int:
@@ -141,6 +157,16 @@ def _read(simulator: Simulator, place: Place, words: int) -> NDArray[Any]:
     states = (start + distance * state for state in range(stimuli // lanes))
     content = [simulator.read_state(begin, size * words * lanes) for begin in states]
     return np.concatenate(content).view(f"u{size}").reshape(stimuli, words)
+
+
+def _write(simulator: Simulator, place: Place, words: int, first: int, content: NDArray[Any]) -> None:
+    """Set words from the first one on of a register or memory that has so many, for all stimuli."""
+    lanes, distance = _lanes(simulator), simulator.offsets()[1]
+    for stimulus in range(simulator.program.stimuli):
+        state, lane = divmod(stimulus, lanes)
+        word = (place.slot * lanes + lane) * words + first
+        start = _start(simulator, place) + distance * state + content.itemsize * word
+        simulator.write_state(start, content.view(np.uint8))
 
 
 # ---- toggles ---------------------------------------------------------------------------------------------

@@ -20,6 +20,23 @@ _EDGE = re.compile(r"\b(?:pos|neg)edge ([\w.$]+)")
 _ESCAPED = re.compile(r"__0([0-9a-f]{2})")
 _RESERVED = "__SYM__"
 """What Verilator writes before names that C++ reserves."""
+_CPP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "abort alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector "
+        "bitand bitor bool break case catch cdecl char char16_t char32_t class compl complex concept "
+        "const const_cast const_iterator constexpr continue decltype default delete deque do double "
+        "dynamic_cast else enum explicit export extern false far float for friend goto huge if import "
+        "inline int interrupt iterator list long map mutable namespace near new noexcept not not_eq "
+        "nullptr operator or or_eq override pascal private protected public queue register "
+        "reinterpret_cast requires restrict return sc_clock sc_in sc_inout sc_out sc_signal sensitive "
+        "sensitive_neg sensitive_pos set short signed sizeof stack static static_assert static_cast "
+        "struct switch synchronized template this thread_local throw transaction_safe "
+        "transaction_safe_dynamic true try type_info typedef typeid typename uint16_t uint32_t uint8_t "
+        "union unsigned using vector virtual void volatile wchar_t while xor xor_eq ",
+    )
+)
+"""Names of ports that the header of a model of Verilator 5.006 has with that in front."""
 _NUMBER = re.compile(r"\s*(\d+)\s*")
 
 
@@ -77,6 +94,14 @@ def plain_name(name: str) -> str:
     """Return the name of a port in Verilog."""
     name = name.removeprefix(_RESERVED).replace("___05F", "__")
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
+
+
+def model_name(name: str) -> str:
+    """Return the name of a port in a model; the inverse of `plain_name`."""
+    if name in _CPP_WORDS:
+        return f"{_RESERVED}{name}"
+    text = name.replace("__", "___05F")
+    return re.sub(r"^[0-9]|[^A-Za-z0-9_]", lambda match: f"__0{ord(match[0]):02x}", text)
 
 
 def members(ports: Sequence[HeaderPort], text: str, top: str) -> dict[str, Member]:

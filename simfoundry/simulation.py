@@ -1,0 +1,202 @@
+"""A design that a test in Python steps cycle by cycle."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assets.deployments import find_deployment
+from pipelines.base.limited import reading
+from pipelines.rtl.reuse import Simulator, build_reuse, words_of
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.ir import LIMB, mask
+from pipelines.rtl.reuse.projects import read_project
+from pipelines.rtl.reuse.schedules import read_clocks
+from pipelines.rtl.reuse.simulator import RunResult
+from pipelines.rtl.reuse.state import load_memory, read_memory, read_register, write_register
+from pipelines.rtl.reuse.waveform import choose_signals, traced_signals, write_vcd
+from simfoundry.commands.rtl_project import (
+    naming_file,
+    naming_memory_files,
+    project_files,
+    project_label,
+    source_of,
+)
+from simfoundry.commands.simulate import TRACE_LIMIT_BYTES
+from simfoundry.questions import RunQuestion
+
+_BUILD_LIMIT_S = 3600.0
+
+
+class Simulation:
+    """A design in a process of its own, which ends with `close` or the block of `with`.
+
+    A step is one clock cycle: inputs are set, outputs are sampled, the clock rises. Inputs keep their values,
+    0 at first. Registers and memories are named by path, such as `top.u.count`.
+
+        with sf.Simulation("counter.v", top="counter") as sim:
+            sim.step(rst=1)
+            assert sim.run(5, rst=0, enable=1)["count"] == 4
+            assert sim["counter.count"] == 5
+    """
+
+    __signature__: ClassVar[inspect.Signature] = inspect.signature(RunQuestion, eval_str=True)
+
+    def __init__(self, *files: Any, **options: Any) -> None:
+        """Read and build a design, unless it was built before. Args: as of `simfoundry simulate`.
+
+        Raises: RtlError: the design is not acceptable. ToolMissing: a tool is not installed.
+        """
+        question = RunQuestion(*files, **options)
+        named = project_files(question)
+        with naming_file(named):
+            with reading(f"the design {project_label(named)}"):
+                project = read_project(named)
+            with naming_memory_files(project):
+                program = build_reuse(
+                    project.text,
+                    top=project.top,
+                    folder=find_deployment().cache_dir / "simulators",
+                    timeout_s=_BUILD_LIMIT_S,
+                    **source_of(project, question, read_clocks(question.clock)),
+                )
+        self.top = project.top
+        self._vcd = None if question.vcd is None else Path(question.vcd)
+        self._simulator = Simulator(program)
+        self._choice = choose_signals(self._simulator, self.top, question.signals)
+        self.inputs, self.outputs = dict(program.ports.inputs), dict(program.ports.outputs)
+        self.reset()
+
+    # ---- cycles --------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Return to cycle 0: initial values of registers and memories, inputs 0; a waveform begins again."""
+        self._simulator.reset()
+        self.cycle = 0
+        self._values = dict.fromkeys((*self.inputs, *self.outputs), 0)
+        self._parts: list[RunResult] = []
+
+    def step(self, **inputs: int) -> dict[str, int]:
+        """Set inputs and simulate one cycle. Returns: outputs by port, as they are before the clock edge."""
+        return self.run(1, **inputs)
+
+    def run(self, cycles: int, **inputs: int) -> dict[str, int]:
+        """Set inputs and simulate cycles with them.
+
+        Returns: outputs by port, of the last cycle.
+        Raises:  RtlError: unknown port, or a value that does not fit.
+        """
+        for port, value in inputs.items():
+            self._set_input(port, value)
+        if cycles < 1:
+            raise RtlError(f"{cycles} cycles; accepted: 1 or more")
+        self._require_memory(cycles)
+        words = [self._values[port] >> LIMB * limb & mask(LIMB) for port, limb, _ in words_of(self.inputs)]
+        row = np.array(words, np.uint64).reshape(1, len(words), 1)
+        result = self._simulator.play(np.broadcast_to(row, (cycles, len(words), 1)))
+        self.cycle += cycles
+        if self._vcd is not None:
+            self._parts.append(result)
+        assert result.outputs is not None
+        self._values |= dict.fromkeys(self.outputs, 0)
+        for word, (port, limb, _) in zip(result.outputs[-1, :, 0], words_of(self.outputs), strict=True):
+            self._values[port] |= int(word) << LIMB * limb
+        return {port: self._values[port] for port in self.outputs}
+
+    def _set_input(self, port: str, value: int) -> None:
+        if port not in self.inputs:
+            raise RtlError(f"unknown input: {port}; accepted: {', '.join(self.inputs) or 'none'}")
+        if not 0 <= value <= mask(self.inputs[port]):
+            raise RtlError(f"value of {port}: {value}; accepted: 0 to {mask(self.inputs[port])}")
+        self._values[port] = int(value)
+
+    # ---- values --------------------------------------------------------------------------------------------
+
+    @property
+    def registers(self) -> list[str]:
+        """Names of the registers."""
+        layout = self._simulator.program.layout
+        return [*layout.registers] if layout else []
+
+    @property
+    def memories(self) -> list[str]:
+        """Names of the memories."""
+        layout = self._simulator.program.layout
+        return [name for name, places in layout.places.items() if places[0].words] if layout else []
+
+    def peek(self, name: str) -> int | list[int]:
+        """Return the value of a port in the last cycle, of a register now, or the words of a memory now.
+
+        Raises: RtlError: no such port, register or memory.
+        """
+        if name in self._values:
+            return self._values[name]
+        layout = self._simulator.program.layout
+        if layout is not None and name in layout.places and layout.places[name][0].words:
+            return read_memory(self._simulator, name)[0]
+        return read_register(self._simulator, name)[0]
+
+    def poke(self, name: str, value: int | Sequence[int] | Mapping[int, int]) -> None:
+        """Set an input, a register, the first words of a memory, or its words by address.
+
+        Raises: RtlError: no such input, register or memory, or a value that does not fit.
+        """
+        if isinstance(value, Mapping):
+            for address, word in value.items():
+                load_memory(self._simulator, name, [word], first=address)
+        elif not isinstance(value, int):
+            load_memory(self._simulator, name, value)
+        elif "." in name:
+            write_register(self._simulator, name, value)
+        else:
+            self._set_input(name, value)
+
+    __getitem__, __setitem__ = peek, poke
+
+    # ---- waveform and end ----------------------------------------------------------------------------------
+
+    def _require_memory(self, cycles: int) -> None:
+        words = len(words_of(self.inputs)) + len(words_of(self.outputs)) + len(self._choice.registers)
+        kept = cycles if self._vcd is None else self.cycle + cycles
+        if 8 * words * kept > TRACE_LIMIT_BYTES:
+            most = TRACE_LIMIT_BYTES // (8 * words)
+            raise RtlError(f"{kept} cycles of {words} words; accepted: up to {most} at once or with vcd")
+
+    def close(self) -> None:
+        """Write the waveform, if there is one, and end the process."""
+        try:
+            if self._vcd is not None and self._parts:
+                self._write_vcd(self._vcd)
+        finally:
+            self._parts = []
+            self._simulator.close()
+
+    def _write_vcd(self, path: Path) -> None:
+        ports = self._simulator.program.ports
+        clock = f"{self.top}.{ports.clock}" if ports.clock else ""
+        traces = [(part.inputs, part.outputs, part.watched) for part in self._parts]
+        inputs, outputs, watched = (
+            np.concatenate([trace for trace in kind if trace is not None]) if kind[0] is not None else None
+            for kind in zip(*traces, strict=True)
+        )
+        whole = replace(self._parts[-1], inputs=inputs, outputs=outputs, watched=watched)
+        write_vcd(path, clock, traced_signals(self.top, ports, self._choice, whole))
+
+    def __enter__(self) -> Simulation:
+        """Return this simulation."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,113 @@
+"""`sf.Simulation`: a design step by step, with registers and memories by name."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import simfoundry as sf
+from pipelines.rtl.reuse import RtlError
+from simfoundry.questions import RunQuestion
+from tests.rtlreuse.model_benches import vcd_values
+
+TEXT = """
+module part #(parameter WIDTH = 100) (input clk, input rst, input [WIDTH-1:0] d, output reg [WIDTH-1:0] sum,
+  output odd);
+  reg [7:0] count;
+  assign odd = ^count;
+  always @(posedge clk) if (rst) begin sum <= 0; count <= 0; end
+    else begin sum <= sum + d; count <= count + 1; end
+endmodule
+module top #(parameter STEP = 1) (
+  input clk, input rst, input [99:0] d, input [1:0] address,
+  output [99:0] sum, output [7:0] word, output [99:0] twice, output odd
+);
+  reg [7:0] words [0:3];
+  assign word = words[address], twice = d << 1;
+  part u(.clk(clk), .rst(rst), .d(d), .sum(sum), .odd(odd));
+  always @(posedge clk) words[address] <= words[address] + STEP;
+endmodule
+"""
+
+
+@pytest.fixture
+def design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("design.v").write_text(TEXT, "utf-8")
+    return Path("design.v")
+
+
+def test_a_step_is_a_clock_cycle(design: Path) -> None:
+    large = 3 << 90
+    with sf.Simulation(design) as sim:
+        assert sim.step(rst=1) == {"sum": 0, "word": 0, "twice": 0, "odd": 0}
+        assert sim.step(rst=0, d=large) == {"sum": 0, "word": 1, "twice": 3 << 91, "odd": 0}
+        assert sim.step()["sum"] == large  # inputs keep their values
+        assert (sim["sum"], sim["d"], sim["top.u.sum"], sim.cycle) == (large, large, 2 * large, 3)
+        assert sim.run(5)["sum"] == 6 * large
+        assert sim.peek("top.u.count") == 7
+        sim.reset()
+        assert (sim.cycle, sim["d"], sim["sum"], sim.step()["sum"]) == (0, 0, 0, 0)
+        assert (sim.inputs, sim.memories) == ({"rst": 1, "d": 100, "address": 2}, ["top.words"])
+        assert {"top.u.sum", "top.u.count"} == {*sim.registers}
+
+
+def test_registers_and_memories_are_written(design: Path) -> None:
+    with sf.Simulation(design, parameter=["STEP=5"]) as sim:
+        sim["top.u.sum"] = (1 << 99) + 1
+        sim["top.words"] = [9, 8, 7, 6]
+        sim.poke("top.words", {2: 100})
+        sim["address"] = 2
+        assert sim.step() == {"sum": (1 << 99) + 1, "word": 100, "twice": 0, "odd": 0}
+        assert sim["top.words"] == [9, 8, 105, 6]
+
+
+def test_the_waveform_has_every_cycle(design: Path) -> None:
+    with sf.Simulation(design, vcd="wave.vcd", signals=["d", "top.u.count"]) as sim:
+        sim.step(rst=1)
+        for value in (4, 4, 5):
+            sim.step(rst=0, d=value)
+    values = vcd_values(Path("wave.vcd").read_text("utf-8"))
+    assert values["top.d"] == [(0, 0), (10, 4), (30, 5)]
+    assert values["top.u.count"] == [(0, 0), (20, 1), (30, 2)]
+
+
+def test_clocks_have_periods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "module m(input a, input b, output reg [3:0] p, q); always @(posedge a) p <= p + 1;"
+    Path("m.v").write_text(f"{text} always @(posedge b) q <= q + 1; endmodule", "utf-8")
+    with sf.Simulation("m.v", clock=["a=1", "b=3"]) as sim:
+        assert sim.run(7) == {"p": 6, "q": 2}
+
+
+def test_options_are_those_of_the_command() -> None:
+    assert [*inspect.signature(sf.Simulation).parameters] == [field.name for field in fields(RunQuestion)]
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda sim: sim.step(e=1), r"^unknown input: e; accepted: rst, d, address$"),
+        (lambda sim: sim.step(rst=2), r"^value of rst: 2; accepted: 0 to 1$"),
+        (lambda sim: sim.run(0), r"^0 cycles; accepted: 1 or more$"),
+        (lambda sim: sim.peek("top.u.none"), r"^unknown register: top.u.none; there are: "),
+        (lambda sim: sim.poke("top.u.count", 256), r"^value of top.u.count: 256; accepted: 0 to 255$"),
+        (
+            lambda sim: sim.poke("top.words", [1] * 5),
+            r"^5 words from 0 for memory top.words; accepted: up to 4$",
+        ),
+        (lambda sim: sim.poke("top.words", 3), r"^unknown register: top.words; "),
+        (lambda sim: sim.poke("sum", 3), r"^unknown input: sum; accepted: "),
+    ],
+)
+def test_simulation_rejects_names_and_values(design: Path, action, message: str) -> None:
+    with sf.Simulation(design) as sim, pytest.raises(RtlError, match=message):
+        action(sim)
+
+
+def test_simulation_rejects_an_unknown_option(design: Path) -> None:
+    with pytest.raises(TypeError, match="cycles"):
+        sf.Simulation(design, cycles=3)
