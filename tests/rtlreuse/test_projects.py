@@ -6,15 +6,18 @@ import json
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from pipelines.rtl.reuse import ENGINES, RtlError, Simulator
+from pipelines.rtl.reuse import ENGINES, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
 from simfoundry.cli import simfoundry
 
 PROJECTS = Path(__file__).with_name("projects")
+CYCLES = 20_000
+"""Random addresses reach every register of a project."""
 
 
 def simulate(*arguments: str) -> Result:
@@ -39,13 +42,15 @@ def digest(project: Project, engine: str, programs: Path) -> tuple[int, str]:
         **is_quick,
     )
     with closing(Simulator(program)) as simulator:
-        return int(simulator.run(500, seed=1).digests[0]), program.front_end
+        return int(simulator.run(CYCLES, seed=1).digests[0]), program.front_end
 
 
 CASES = {
     "uart": ({"lists": [Path("uart.f")]}, "yosys"),
     "cache": ({"near_lists": [Path("lists/cache.f")]}, "slang"),
     "pair": ({"lists": [Path("pair.f")], "top": "counter"}, "slang"),
+    "aes": ({"lists": [Path("aes.f")]}, "slang"),
+    "plic": ({"lists": [Path("plic.f")]}, "slang"),
 }
 """What is named of every project, and which reader reads it."""
 
@@ -59,6 +64,41 @@ def test_engines_agree_on_projects(name: str, programs: Path, monkeypatch: pytes
     assert {front_end for _, front_end in digests.values()} == {reader}
     assert len({value for value, _ in digests.values()}) == 1, digests
     assert digests["reuse"][0] != 0
+
+
+def simulated(name: str, programs: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Simulator:
+    """A simulator of a project by its file list."""
+    monkeypatch.chdir(PROJECTS / name)
+    project = read_project(ProjectFiles(files=(), lists=[Path(f"{name}.f")]))
+    source = {"language": project.language, "files": project.files}
+    return Simulator(
+        build_reuse(project.text, top=project.top, folder=programs, is_quick=True, **source, **options)
+    )
+
+
+VECTORS = (
+    (
+        "000102030405060708090a0b0c0d0e0f",
+        "00112233445566778899aabbccddeeff",
+        "69c4e0d86a7b0430d8cdb78070b4c55a",
+    ),
+    (
+        "2b7e151628aed2a6abf7158809cf4f3c",
+        "3243f6a8885a308d313198a2e0370734",
+        "3925841d02dc09fbdc118597196a0b32",
+    ),
+)
+"""Key, block and encrypted block of FIPS-197, appendices C.1 and B."""
+
+
+def test_aes_encrypts_the_blocks_of_its_standard(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(simulated("aes", programs, monkeypatch)) as simulator:
+        simulator.step({"rst_n": 0})
+        for key, plain, cipher in VECTORS:
+            simulator.step({"rst_n": 1, "start": 1, "key": int(key, 16), "plain": int(plain, 16)})
+            answers = [simulator.step({"start": 0}) for _ in range(11)]
+            assert [answer["done"] for answer in answers] == [0] * 10 + [1]
+            assert answers[-1]["cipher"] == int(cipher, 16)
 
 
 def test_the_answer_names_top_and_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
