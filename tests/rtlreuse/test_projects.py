@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -51,11 +52,20 @@ CASES = {
     "pair": ({"lists": [Path("pair.f")], "top": "counter"}, "slang"),
     "aes": ({"lists": [Path("aes.f")]}, "slang"),
     "plic": ({"lists": [Path("plic.f")]}, "slang"),
+    "crossbar": ({"lists": [Path("crossbar.f")]}, "slang"),
+    "flash": ({"lists": [Path("flash.f")]}, "slang"),
+    "fft": ({"lists": [Path("fft.f")]}, "slang"),
 }
 """What is named of every project, and which reader reads it."""
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = ("crossbar",)
+"""Projects that Verilator takes seconds for."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES]
+)
 def test_engines_agree_on_projects(name: str, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECTS / name)
     named, reader = CASES[name]
@@ -99,6 +109,45 @@ def test_aes_encrypts_the_blocks_of_its_standard(programs: Path, monkeypatch: py
             answers = [simulator.step({"start": 0}) for _ in range(11)]
             assert [answer["done"] for answer in answers] == [0] * 10 + [1]
             assert answers[-1]["cipher"] == int(cipher, 16)
+
+
+def signed(value: Any, bits: int) -> int:
+    return (value ^ 1 << bits - 1) - (1 << bits - 1)
+
+
+def test_fft_equals_numpy(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 points; each of five stages rounds products to whole numbers."""
+    rng = np.random.default_rng(1)
+    parts = rng.integers(-2048, 2048, (32, 2))
+    with closing(simulated("fft", programs, monkeypatch)) as simulator:
+        simulator.step({"reset": 1})
+        for real, imaginary in parts.tolist():
+            values = {"in_re": real % 4096, "in_im": imaginary % 4096}
+            simulator.step({"reset": 0, "in_valid": 1, **values})
+        answers = [simulator.step({"in_valid": 0}) for _ in range(130)]
+    points = [
+        signed(answer["out_re"], 24) + 1j * signed(answer["out_im"], 24)
+        for answer in answers
+        if answer["out_valid"]
+    ]
+    assert len(points) == 32
+    assert np.abs(np.array(points) - np.fft.fft(parts @ [1, 1j])).max() < 5
+
+
+def test_flash_words_are_those_of_the_image(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(simulated("flash", programs, monkeypatch)) as simulator:
+        image = bytes.fromhex(Path("model/image.hex").read_text())
+        simulator.step({"rst": 1})
+        simulator.step({"rst": 0, "half": 1})
+        for word, most in ((0, 300), (5, 300), (5, 0), (255, 300)):
+            simulator.step({"addr": word, "req": 0})
+            waited = 0
+            while not simulator.step({"req": 1})["ack"]:
+                waited += 1
+            assert waited <= most
+            assert simulator.step({"req": 0})["data"] == int.from_bytes(
+                image[4 * word : 4 * word + 4], "little"
+            )
 
 
 def test_the_answer_names_top_and_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
