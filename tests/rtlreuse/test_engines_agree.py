@@ -29,7 +29,8 @@ from pipelines.rtl.reuse.memory_files import MemoryShape, words_beyond
 from pipelines.silicon.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
-from tests.support.random_designs import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
+from tests.support.random_designs import bundle
+from tests.support.random_kinds import BOUNDED_FROM, FEATURED_FROM, FILES_PER
 
 CASES = Path(__file__).with_name("cases")
 FAST = ("reuse", "cxxrtl")

@@ -181,6 +181,19 @@ def _wire(cell: Cell) -> tuple[Bit, bool] | None:
     return None
 
 
+def _as_latch(cell: Cell) -> Cell | None:
+    """Return a latch, also one of a constant, which is read as a flip-flop that its reset alone changes."""
+    if cell.kind == _LATCH:
+        return cell
+    if cell.kind != "$adff" or "CLK" in cell.pins:
+        return None
+    value = cell.number("ARST_VALUE")
+    data = tuple(str(value >> i & 1) for i in range(len(cell.pins["Q"])))
+    parameters = {"WIDTH": cell.parameters["WIDTH"], "EN_POLARITY": cell.parameters["ARST_POLARITY"]}
+    pins = {"D": data, "Q": cell.pins["Q"], "EN": cell.pins["ARST"]}
+    return replace(cell, kind=_LATCH, parameters=parameters, pins=pins)
+
+
 def _known_data(cell: Cell) -> tuple[Bit, ...] | None:
     """Return the data of a choice that has no other: a latch reads it while it is transparent alone."""
     low, high = cell.pins["A"], cell.pins["B"]
@@ -252,8 +265,8 @@ class _Module:
             kind = _INVERSE.get(self.kinds[net]) if is_inverting else self.kinds[net]
             if kind is not None:
                 self.kinds[cell.pins["Y"][0]] = kind
-        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds:
-            self.latches |= dict.fromkeys(cell.pins["Q"], cell)
+        elif (latch := _as_latch(cell)) is not None and latch.pins["EN"][0] in self.kinds:
+            self.latches |= dict.fromkeys(latch.pins["Q"], latch)
         elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
             self.kinds[cell.pins["Y"][0]] = _Kind.GATED
         elif self.rewriter.has_periods:
@@ -268,7 +281,9 @@ class _Module:
         for port, other in (("A", "B"), ("B", "A")):
             clock, enable = cell.pins[port][0], cell.pins[other][0]
             latch = self.latches.get(enable)
-            if self.kinds.get(clock) in (_Kind.CLOCK, _Kind.GATED) and latch and self._is_low(latch):
+            if self.kinds.get(clock) not in (_Kind.CLOCK, _Kind.GATED) or latch is None:
+                continue
+            if self._is_low(latch) and self._is_closed(latch, clock):
                 return port
         return None
 
@@ -276,6 +291,21 @@ class _Module:
         """Tell whether a latch is transparent while the clock is low."""
         kind = self.kinds[latch.pins["EN"][0]]
         return latch.is_set("EN_POLARITY") == (kind is _Kind.INVERSE)
+
+    def _is_closed(self, latch: Cell, clock: Bit) -> bool:
+        """Tell whether a latch is closed while a net is high: its clock is that net, or has no gates."""
+        own = latch.pins["EN"][0]
+        return self.kinds[own] is not _Kind.GATED or self._behind(own) == self._behind(clock)
+
+    def _behind(self, net: Bit) -> Bit:
+        """Return the net behind wires and inverters."""
+        for _ in range(len(self.module.cells)):
+            driver = self.module.drivers.get(net)
+            wire = _wire(self.module.cells[driver.cell]) if driver is not None and driver.cell >= 0 else None
+            if wire is None:
+                break
+            net = wire[0]
+        return net
 
     def _child_ports(self, cell: Cell) -> _Ports:
         module = self.rewriter.modules[cell.kind]
@@ -321,8 +351,8 @@ class _Module:
             yield from self._memory(cell)
         elif cell.kind in STORAGE and _edges(cell):
             yield from self._register(cell)
-        elif cell.kind == _LATCH and cell.pins["EN"][0] in self.kinds and not self.rewriter.has_periods:
-            yield from self._latch(cell)
+        elif (latch := self._clocked_latch(cell)) is not None:
+            yield from self._latch(latch)
         elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
             port = self._gate(cell) or "A"
             is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
@@ -404,6 +434,10 @@ class _Module:
         parameters = {**cell.parameters, "WR_CLK_POLARITY": "1" * max(1, len(clocks))}
         pins = {**cell.pins, "WR_CLK": tuple(clocks), "WR_EN": tuple(enables)}
         yield replace(cell, pins=pins, parameters=parameters)
+
+    def _clocked_latch(self, cell: Cell) -> Cell | None:
+        latch = None if self.rewriter.has_periods else _as_latch(cell)
+        return latch if latch is not None and latch.pins["EN"][0] in self.kinds else None
 
     def _latch(self, cell: Cell) -> Iterator[Cell]:
         self._require_no_clock(cell)
