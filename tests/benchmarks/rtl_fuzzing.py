@@ -27,6 +27,7 @@ import numpy as np
 
 from pipelines.rtl.reuse import ENGINES, Program, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.arc_engine import ARC
+from pipelines.rtl.reuse.building import read_design
 from pipelines.rtl.reuse.designs import DesignSource
 from pipelines.rtl.reuse.structure import words_of
 from tests.benchmarks.harness import KeptRows, Row, options_parser, processor_s
@@ -71,6 +72,23 @@ def outcome(seeds: Sequence[int], folder: Path, engines: Sequence[str]) -> dict[
     return found
 
 
+def rejection(seed: int) -> str:
+    """Why our engine rejects a design; empty if it does not."""
+    source = bundle([seed])
+    try:
+        read_design(
+            source.verilog,
+            top=source.top,
+            timeout_s=60,
+            files=source.files,
+            language=language_of(seed),
+            clocks=periods_of(seed),
+        )
+    except RtlError as error:
+        return str(error)
+    return ""
+
+
 def build_other(engine: str, source: DesignSource, ours: Program, folder: Path, language: str) -> Program:
     """The program of another engine, compiled in little time; the ports of ours have the clocks."""
     options: dict[str, Any] = {} if engine == ARC else {"ports": ours.ports, "is_quick": True}
@@ -104,10 +122,16 @@ def difference(program: Program, expected: np.ndarray, actual: np.ndarray) -> st
 def compare(
     seeds: Sequence[int], folder: Path, engines: Sequence[str]
 ) -> Iterator[tuple[list[int], dict[str, str]]]:
-    """Outcomes of seeds; halves are taken apart until the culprit is alone."""
+    """Outcomes of seeds; what is rejected alone is left out, then halves are taken apart."""
     found = outcome(seeds, folder, engines)
     if len(seeds) == 1 or all(text == EQUAL or text.startswith(GATED) for text in found.values()):
         yield list(seeds), found
+        return
+    rejected = {seed: reason for seed in seeds if (reason := rejection(seed))} if "reuse" in found else {}
+    if rejected:
+        yield from (([seed], {"reuse": reason}) for seed, reason in rejected.items())
+        rest = [seed for seed in seeds if seed not in rejected]
+        yield from compare(rest, folder, engines) if rest else ()
         return
     middle = len(seeds) // 2
     yield from compare(seeds[:middle], folder, engines)

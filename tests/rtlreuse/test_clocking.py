@@ -70,6 +70,25 @@ module top(input logic clk, input logic rst_n, input logic a, input logic [7:0] 
   assign h = hi;
 endmodule
 """
+CONSTANT = f"""{GATE}
+module count(input logic c, input logic [7:0] d, output logic [7:0] q);
+  always_ff @(posedge c) q <= q + d;
+endmodule
+module top(input logic clk, input logic a, input logic [7:0] d, output logic [7:0] q, r, s, t, u, v);
+  logic g, h, k, on;
+  always_latch if (!clk) on = 1;
+  gate u1(clk, 1'b1, 1'b0, g);
+  gate u2(clk, 1'b0, 1'b0, h);
+  gate u3(clk, a, 1'b0, k);
+  count c0(g, d, q);
+  count c1(h, d, r);
+  count c2(k, d, s);
+  count c3(1'b0, d, t);
+  count c4(, d, u);
+  count c5(clk & on, d, v);
+endmodule
+"""
+"""Gates that are always open or closed, a clock that is tied to 0, and an open one."""
 
 
 def digests(text: str, engine: str, programs: Path, stimuli: int = 1) -> list[int]:
@@ -86,6 +105,7 @@ def digests(text: str, engine: str, programs: Path, stimuli: int = 1) -> list[in
         (GATED, ("verilator",)),
         (FALLING, ("verilator", "cxxrtl")),
         (BOTH, ("verilator",)),
+        (CONSTANT, ("verilator",)),
     ],
 )
 def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: Path) -> None:
@@ -222,6 +242,11 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
         (
             LATCH.replace("!clk", "clk") + "wire g = clk & l; always @(posedge g) q <= d;",
             f"gated clock: g in top{ACCEPTED}",
+        ),
+        (
+            LATCH + "wire g = clk & l; reg m; always_latch if (!g) m = d; wire h = clk & m; "
+            "always @(posedge h) q <= d;",
+            f"gated clock: h in top{ACCEPTED}",
         ),
         (
             LATCH + "wire g = clk & l; always @(negedge g) q <= d;",

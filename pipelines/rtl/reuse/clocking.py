@@ -15,24 +15,34 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pipelines.rtl.reuse.cells import IGNORED, STORAGE
+from pipelines.rtl.reuse.clock_nets import (
+    LATCH,
+    TIED,
+    as_latch,
+    direct_clocks,
+    edges,
+    first_net,
+    is_driven_inside,
+    known_data,
+    port_behind,
+    wire_input,
+)
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.raw_modules import EVENT, Bit, Cell, RawModule
 from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
 ONE_CLOCK = "one, or --clock NAME=PERIOD[:PHASE] for each"
-_WIRES = ("$buf", "$pos", "$not", "$logic_not")
-_INVERTING = ("$not", "$logic_not")
 _GATES = ("$and", "$logic_and")
-_LATCH = "$dlatch"
 
 
 class _Kind(Enum):
-    """What a net carries: the clock, its inverse, or a clock behind gates."""
+    """What a net carries: the clock, its inverse, a clock behind gates, or one that is tied to 0."""
 
     CLOCK = "clock"
     INVERSE = "inverse"
     GATED = "gated"
+    TIED = "tied"
 
 
 _INVERSE = {_Kind.CLOCK: _Kind.INVERSE, _Kind.INVERSE: _Kind.CLOCK}
@@ -69,22 +79,23 @@ def with_one_clock(
     order = children_first(
         lambda name: dict.fromkeys(c.kind for c in modules[name].cells if c.kind in modules), top
     )
-    of_registers = _direct_clocks(modules, order, has_latches=False)[top]
+    direct = direct_clocks(modules, order, has_latches=False)
+    of_registers = direct[top]
     if clocks:
-        return _with_periods(modules, top, clocks, of_registers)
+        return _with_periods(modules, top, clocks, direct)
     if len(of_registers) > 1:
         raise RtlError(f"several clocks in {top}: {', '.join(sorted(of_registers))}; accepted: {ONE_CLOCK}")
-    if not any(_needs_change(modules[name]) for name in order):
+    if not any(_needs_change(modules[name], direct) for name in order):
         return Clocked(modules=modules)
-    candidates = of_registers or _direct_clocks(modules, order, has_latches=True)[top]
+    candidates = of_registers or direct_clocks(modules, order, has_latches=True)[top]
     if len(candidates) != 1:
         return Clocked(modules=modules)
     [clock] = candidates
     ports = frozenset({(clock, _Kind.CLOCK)})
-    rewriter = _Rewriter(modules, has_falling=False)
+    rewriter = _Rewriter(modules, direct, has_falling=False)
     rewriter.rewrite(top, ports)
     if rewriter.uses_falling:
-        rewriter = _Rewriter(modules, has_falling=True)
+        rewriter = _Rewriter(modules, direct, has_falling=True)
         rewriter.rewrite(top, ports)
     if not rewriter.has_registers:
         return Clocked(modules=modules)
@@ -97,122 +108,48 @@ def with_one_clock(
 
 
 def _with_periods(
-    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock], of_registers: set[str]
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock], direct: Mapping[str, set[str]]
 ) -> Clocked:
     """Return modules whose registers are enabled by the ports of clocks with periods."""
     ports = [port for port, bits in modules[top].inputs.items() if len(bits) == 1]
     if unknown := sorted(clocks.keys() - set(ports)):
         raise RtlError(f"unknown clock: {unknown[0]}; accepted: {', '.join(ports) or 'none'}")
-    if missing := sorted(of_registers - clocks.keys()):
+    if missing := sorted(direct[top] - clocks.keys()):
         raise RtlError(f"clock without a period: {missing[0]}; accepted: {ONE_CLOCK}")
-    rewriter = _Rewriter(modules, has_falling=True, has_periods=True)
+    rewriter = _Rewriter(modules, direct, has_falling=True, has_periods=True)
     rewriter.rewrite(top, frozenset((name, _Kind.CLOCK) for name in clocks))
     return Clocked(modules=rewriter.made, clocks=clocks)
 
 
-def _needs_change(module: RawModule) -> bool:
+def _needs_change(module: RawModule, direct: Mapping[str, set[str]]) -> bool:
     return any(
-        cell.kind == _LATCH
-        or (cell.kind in STORAGE and any(not rising for _, rising in _edges(cell)))
-        or (cell.kind in STORAGE and any(_is_driven_inside(module, net) for net, _ in _edges(cell)))
+        cell.kind == LATCH
+        or any(first_net(cell, port) in TIED for port in direct.get(cell.kind, ()))
+        or (cell.kind in STORAGE and any(net in TIED for net, _ in edges(cell)))
+        or (cell.kind in STORAGE and any(not rising for _, rising in edges(cell)))
+        or (cell.kind in STORAGE and any(is_driven_inside(module, net) for net, _ in edges(cell)))
         for cell in module.cells
     )
-
-
-def _is_driven_inside(module: RawModule, net: Bit) -> bool:
-    driver = module.drivers.get(net)
-    return driver is not None and driver.cell >= 0
-
-
-def _edges(cell: Cell) -> list[tuple[Bit, bool]]:
-    """Return the clock nets of a register or memory, each with whether its edge rises."""
-    if cell.kind == "$mem_v2":
-        polarity = cell.number("WR_CLK_POLARITY")
-        enabled = cell.number("WR_CLK_ENABLE")
-        ports = range(cell.number("WR_PORTS"))
-        return [(cell.pins["WR_CLK"][i], bool(polarity >> i & 1)) for i in ports if enabled >> i & 1]
-    return [(cell.pins["CLK"][0], cell.is_set("CLK_POLARITY"))] if "CLK" in cell.pins else []
-
-
-def _direct_clocks(
-    modules: Mapping[str, RawModule], order: Sequence[str], *, has_latches: bool
-) -> dict[str, set[str]]:
-    """Return input ports that are clocks of registers or enables of latches through wires and inverters."""
-    direct: dict[str, set[str]] = {}
-    for name in order:
-        module = modules[name]
-        nets = _clock_uses(module, direct, has_latches=has_latches)
-        ports = (_port_behind(module, net) for net in nets)
-        direct[name] = {port for port in ports if port is not None}
-    return direct
-
-
-def _clock_uses(module: RawModule, direct: Mapping[str, set[str]], *, has_latches: bool) -> Iterator[Bit]:
-    for cell in module.cells:
-        if cell.kind in direct:
-            yield from (cell.pins[port][0] for port in direct[cell.kind] if cell.pins.get(port))
-        elif cell.kind in STORAGE:
-            yield from (net for net, _ in _edges(cell))
-        elif cell.kind == _LATCH and has_latches:
-            yield cell.pins["EN"][0]
-
-
-def _port_behind(module: RawModule, net: Bit) -> str | None:
-    """Return the input port of one bit that a net is, or is the inverse of."""
-    for _ in range(len(module.cells) + 1):
-        driver = module.drivers.get(net)
-        if driver is None:
-            return None
-        if driver.cell < 0:
-            return driver.port if len(module.inputs[driver.port]) == 1 else None
-        wire = _wire(module.cells[driver.cell])
-        if wire is None:
-            return None
-        net = wire[0]
-    return None
-
-
-def _wire(cell: Cell) -> tuple[Bit, bool] | None:
-    """Return the input of a wire or an inverter of one bit, and whether it inverts; None for other cells."""
-    if cell.kind in _WIRES and len(cell.pins["A"]) == len(cell.pins["Y"]) == 1:
-        return cell.pins["A"][0], cell.kind in _INVERTING
-    if cell.kind == "$mux" and (*cell.pins["A"], *cell.pins["B"]) in (("0", "1"), ("1", "0")):
-        return cell.pins["S"][0], cell.pins["A"] == ("1",)
-    return None
-
-
-def _as_latch(cell: Cell) -> Cell | None:
-    """Return a latch, also one of a constant, which is read as a flip-flop that its reset alone changes."""
-    if cell.kind == _LATCH:
-        return cell
-    if cell.kind != "$adff" or "CLK" in cell.pins:
-        return None
-    value = cell.number("ARST_VALUE")
-    data = tuple(str(value >> i & 1) for i in range(len(cell.pins["Q"])))
-    parameters = {"WIDTH": cell.parameters["WIDTH"], "EN_POLARITY": cell.parameters["ARST_POLARITY"]}
-    pins = {"D": data, "Q": cell.pins["Q"], "EN": cell.pins["ARST"]}
-    return replace(cell, kind=_LATCH, parameters=parameters, pins=pins)
-
-
-def _known_data(cell: Cell) -> tuple[Bit, ...] | None:
-    """Return the data of a choice that has no other: a latch reads it while it is transparent alone."""
-    low, high = cell.pins["A"], cell.pins["B"]
-    if all(bit == "x" for bit in low):
-        return high
-    return low if all(bit == "x" for bit in high) else None
 
 
 class _Rewriter:
     """Rewrites modules for what their ports carry; a module with several uses becomes several.
 
     Attributes:
+        direct: clock ports of registers by module.
         uses_falling: a register takes the falling edge, or a latch is transparent while the clock is high.
         uses_gates: a register has a gated clock. has_registers: there are registers at all.
     """
 
     def __init__(
-        self, modules: Mapping[str, RawModule], *, has_falling: bool, has_periods: bool = False
+        self,
+        modules: Mapping[str, RawModule],
+        direct: Mapping[str, set[str]],
+        *,
+        has_falling: bool,
+        has_periods: bool = False,
     ) -> None:
+        self.direct = direct
         self.modules, self.has_falling, self.has_periods = modules, has_falling, has_periods
         self.uses: dict[tuple[str, _Ports], _Module] = {}
         self.names: dict[tuple[str, _Ports], str] = {}
@@ -242,7 +179,7 @@ class _Module:
         self.rewriter, self.module = rewriter, module
         self.kinds: dict[Bit, _Kind] = {module.inputs[port][0]: kind for port, kind in ports}
         # Ports of the clock and of its inverse become ports of the clock, which is one.
-        self.clock: Bit = next((net for net, kind in self.kinds.items() if kind is not _Kind.GATED), EVENT)
+        self.clock: Bit = next((net for net, kind in self.kinds.items() if kind in _INVERSE), EVENT)
         self.latches: dict[Bit, Cell] = {}
         nets = [bit for cell in module.cells for bits in cell.pins.values() for bit in bits]
         self.last_net = max((net for net in (*nets, *module.names) if isinstance(net, int)), default=0)
@@ -260,15 +197,17 @@ class _Module:
             is_changed = len(self.kinds) + len(self.latches) > before
 
     def _follow_cell(self, cell: Cell) -> None:
-        if (wire := _wire(cell)) is not None and wire[0] in self.kinds:
+        if (wire := wire_input(cell)) is not None and wire[0] in self.kinds:
             net, is_inverting = wire
             kind = _INVERSE.get(self.kinds[net]) if is_inverting else self.kinds[net]
             if kind is not None:
                 self.kinds[cell.pins["Y"][0]] = kind
-        elif (latch := _as_latch(cell)) is not None and latch.pins["EN"][0] in self.kinds:
+        elif (latch := self._clocked_latch(cell)) is not None:
             self.latches |= dict.fromkeys(latch.pins["Q"], latch)
         elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
             self.kinds[cell.pins["Y"][0]] = _Kind.GATED
+        elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._is_tied(cell):
+            self.kinds[cell.pins["Y"][0]] = _Kind.TIED
         elif self.rewriter.has_periods:
             return  # no clock leaves a module
         elif cell.kind in self.rewriter.modules and (ports := self._child_ports(cell)):
@@ -287,6 +226,11 @@ class _Module:
                 return port
         return None
 
+    def _is_tied(self, cell: Cell) -> bool:
+        """Tell whether an input of an AND is tied to 0."""
+        nets = (cell.pins[port][0] for port in ("A", "B"))
+        return any(net in TIED or self.kinds.get(net) is _Kind.TIED for net in nets)
+
     def _is_low(self, latch: Cell) -> bool:
         """Tell whether a latch is transparent while the clock is low."""
         kind = self.kinds[latch.pins["EN"][0]]
@@ -301,7 +245,11 @@ class _Module:
         """Return the net behind wires and inverters."""
         for _ in range(len(self.module.cells)):
             driver = self.module.drivers.get(net)
-            wire = _wire(self.module.cells[driver.cell]) if driver is not None and driver.cell >= 0 else None
+            wire = (
+                wire_input(self.module.cells[driver.cell])
+                if driver is not None and driver.cell >= 0
+                else None
+            )
             if wire is None:
                 break
             net = wire[0]
@@ -309,18 +257,17 @@ class _Module:
 
     def _child_ports(self, cell: Cell) -> _Ports:
         module = self.rewriter.modules[cell.kind]
-        return frozenset(
-            (port, self.kinds[cell.pins[port][0]])
-            for port, bits in module.inputs.items()
-            if len(bits) == 1 and cell.pins.get(port) and cell.pins[port][0] in self.kinds
-        )
+        ports = [port for port, bits in module.inputs.items() if len(bits) == 1]
+        known = {port: self.kinds[net] for port in ports if (net := first_net(cell, port)) in self.kinds}
+        tied = (port for port in self.rewriter.direct[cell.kind] if first_net(cell, port) in TIED)
+        return frozenset((known | dict.fromkeys(tied, _Kind.TIED)).items())
 
     def outputs(self) -> _Ports:
         """Return the output ports that carry a clock."""
         return frozenset(
             (port, self.kinds[bits[0]])
             for port, bits in self.module.outputs.items()
-            if len(bits) == 1 and bits[0] in self.kinds
+            if len(bits) == 1 and self.kinds.get(bits[0], _Kind.TIED) is not _Kind.TIED
         )
 
     # ---- new cells -----------------------------------------------------------------------------------------
@@ -328,7 +275,7 @@ class _Module:
     def rewritten(self) -> RawModule:
         """Return the module in which every register has the clock itself."""
         for cell in self.module.cells:
-            for net, rises in _edges(cell) if cell.kind in STORAGE else ():
+            for net, rises in edges(cell) if cell.kind in STORAGE else ():
                 self._event(net, rises=rises)
         cells = [new for cell in self.module.cells for new in self._rewritten(cell)]
         return RawModule(
@@ -343,30 +290,28 @@ class _Module:
     def _rewritten(self, cell: Cell) -> Iterator[Cell]:
         if cell.kind in self.rewriter.modules:
             ports = self._child_ports(cell)
-            clocks = {
-                port: (self._source(cell.pins[port][0]),) for port, kind in ports if kind is not _Kind.GATED
-            }
+            clocks = {port: (self._source(cell.pins[port][0]),) for port, kind in ports if kind in _INVERSE}
             yield replace(cell, kind=self.rewriter.rewrite(cell.kind, ports), pins={**cell.pins, **clocks})
         elif cell.kind == "$mem_v2":
             yield from self._memory(cell)
-        elif cell.kind in STORAGE and _edges(cell):
+        elif cell.kind in STORAGE and edges(cell):
             yield from self._register(cell)
-        elif (latch := self._clocked_latch(cell)) is not None:
+        elif (latch := self._clocked_latch(cell)) is not None and not self.rewriter.has_periods:
             yield from self._latch(latch)
         elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
             port = self._gate(cell) or "A"
             is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
             yield replace(cell, pins={**cell.pins, port: ("1",)}) if is_constant else cell
-        elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := _known_data(cell)):
+        elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := known_data(cell)):
             yield _cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
-        elif not (_wire(cell) and cell.pins["Y"][0] in self.kinds):
+        elif not (wire_input(cell) and cell.pins["Y"][0] in self.kinds):
             self._require_no_clock(cell)
             yield cell
 
     def _require_no_clock(self, cell: Cell) -> None:
         data = (port for port in cell.pins if port not in (*cell.outputs, "CLK", "WR_CLK", "EN"))
         used = (bit for port in data for bit in cell.pins[port])
-        net = next((bit for bit in used if bit in self.kinds), None)
+        net = next((bit for bit in used if self.kinds.get(bit, _Kind.TIED) is not _Kind.TIED), None)
         if net is not None and cell.kind not in IGNORED:
             raise RtlError(f"clock used as data: {self._shown(net)} in {self.module.name}")
 
@@ -375,15 +320,17 @@ class _Module:
 
     def _event(self, net: Bit, *, rises: bool) -> tuple[Bit, bool] | None:
         """Return the net that enables an edge and the value at which it does; None for the clock alone."""
-        kind = self.kinds.get(net)
+        kind = _Kind.TIED if net in TIED else self.kinds.get(net)
         self.rewriter.has_registers = True
+        if kind is _Kind.TIED and rises:
+            return "0", True
         if self.rewriter.has_periods and (kind is not _Kind.CLOCK or not rises):
             what = "falling edge" if kind in _INVERSE else "gated or divided clock"
             raise RtlError(
                 f"{what}: {self._shown(net)} in {self.module.name}; accepted with --clock: rising edges of "
                 "ports"
             )
-        if kind is None or (kind is _Kind.GATED and not rises):
+        if kind in (None, _Kind.TIED) or (kind is _Kind.GATED and not rises):
             driver = self.module.drivers.get(net)
             is_divided = driver is not None and self.module.cells[driver.cell].kind in STORAGE
             what = (
@@ -402,12 +349,12 @@ class _Module:
 
     def _source(self, net: Bit) -> Bit:
         """Return the input net of the clock that a net carries."""
-        port = _port_behind(self.module, net) if self.rewriter.has_periods else None
+        port = port_behind(self.module, net) if self.rewriter.has_periods else None
         return self.clock if port is None else self.module.inputs[port][0]
 
     def _register(self, cell: Cell) -> Iterator[Cell]:
         self._require_no_clock(cell)
-        [(net, rises)] = _edges(cell)
+        [(net, rises)] = edges(cell)
         event = self._event(net, rises=rises)
         if event is None:
             yield replace(cell, pins={**cell.pins, "CLK": (self.clock,)}, parameters=_rising(cell))
@@ -436,8 +383,10 @@ class _Module:
         yield replace(cell, pins=pins, parameters=parameters)
 
     def _clocked_latch(self, cell: Cell) -> Cell | None:
-        latch = None if self.rewriter.has_periods else _as_latch(cell)
-        return latch if latch is not None and latch.pins["EN"][0] in self.kinds else None
+        """Return a latch of a clock that is not tied."""
+        latch = as_latch(cell)
+        kind = _Kind.TIED if latch is None else self.kinds.get(latch.pins["EN"][0], _Kind.TIED)
+        return None if kind is _Kind.TIED else latch
 
     def _latch(self, cell: Cell) -> Iterator[Cell]:
         self._require_no_clock(cell)
