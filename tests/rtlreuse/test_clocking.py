@@ -14,6 +14,7 @@ from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.projects import ProjectFiles, read_project
 from pipelines.rtl.reuse.schedules import read_clocks
+from tests.support.random_designs import bundle
 
 GATE = """
 module gate(input logic clk_i, input logic en_i, input logic test_i, output logic clk_o);
@@ -89,11 +90,25 @@ module top(input logic clk, input logic a, input logic [7:0] d, output logic [7:
 endmodule
 """
 """Gates that are always open or closed, a clock that is tied to 0, and an open one."""
+CHOSEN = """
+module top(input clk, input a, input t, input [3:0] d, output reg [3:0] q, r, s, output reg l);
+  wire en = t ? 1'b1 : a;
+  reg m;
+  always @(clk or en) if (!clk) l = en;
+  always @* if (!clk) begin if (d[0]) m = 0; else if (d[1]) m = 1; else m = a ^ q[1]; end
+  always @(posedge (clk & l)) q <= q + d;
+  always @(posedge (clk & m)) r <= r ^ d;
+  always @(negedge clk) s <= s + q;
+endmodule
+"""
+"""Yosys' reader of Verilog makes resets of the choices of constants."""
 
 
-def digests(text: str, engine: str, programs: Path, stimuli: int = 1) -> list[int]:
+def digests(
+    text: str, engine: str, programs: Path, stimuli: int = 1, language: str = SYSTEMVERILOG
+) -> list[int]:
     program = ENGINES[engine](
-        text, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True, stimuli=stimuli
+        text, top="top", folder=programs, language=language, is_quick=True, stimuli=stimuli
     )
     with closing(Simulator(program)) as simulator:
         return [int(value) for value in simulator.run(2000, seed=5).digests]
@@ -114,6 +129,19 @@ def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: 
         assert own[0] != 0
         for engine in engines if stimuli == 1 else engines[:1]:
             assert digests(text, engine, programs, stimuli) == own, engine
+
+
+def test_engines_agree_on_latches_with_a_choice_of_constants(programs: Path) -> None:
+    own = digests(CHOSEN, "reuse", programs, language=VERILOG)
+    assert own == digests(CHOSEN, "verilator", programs, language=VERILOG)
+    assert read_design(CHOSEN, top="top", language=VERILOG, timeout_s=60).front_end == "yosys"
+
+
+def test_gates_of_constants_are_accepted() -> None:
+    """Found by random design 40047: an AND of the clock and a constant; 40062: a reset of a latch."""
+    for seed in (40047, 40062):
+        design = bundle([seed])
+        read_design(design.verilog, top="top", language=VERILOG, timeout_s=60, files=design.files)
 
 
 def test_states_apart_have_falling_edges(programs: Path) -> None:

@@ -101,3 +101,15 @@ def known_data(cell: Cell) -> tuple[Bit, ...] | None:
     if all(bit == "x" for bit in low):
         return high
     return low if all(bit == "x" for bit in high) else None
+
+
+def net_behind(module: RawModule, net: Bit) -> tuple[Bit, bool]:
+    """Return the net behind wires and inverters, and whether it is inverted."""
+    is_inverted = False
+    for _ in range(len(module.cells)):
+        driver = module.drivers.get(net)
+        if driver is None or driver.cell < 0 or (wire := wire_input(module.cells[driver.cell])) is None:
+            break
+        net, is_inverse = wire
+        is_inverted ^= is_inverse
+    return net, is_inverted

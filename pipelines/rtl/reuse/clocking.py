@@ -24,6 +24,7 @@ from pipelines.rtl.reuse.clock_nets import (
     first_net,
     is_driven_inside,
     known_data,
+    net_behind,
     port_behind,
     wire_input,
 )
@@ -239,21 +240,8 @@ class _Module:
     def _is_closed(self, latch: Cell, clock: Bit) -> bool:
         """Tell whether a latch is closed while a net is high: its clock is that net, or has no gates."""
         own = latch.pins["EN"][0]
-        return self.kinds[own] is not _Kind.GATED or self._behind(own) == self._behind(clock)
-
-    def _behind(self, net: Bit) -> Bit:
-        """Return the net behind wires and inverters."""
-        for _ in range(len(self.module.cells)):
-            driver = self.module.drivers.get(net)
-            wire = (
-                wire_input(self.module.cells[driver.cell])
-                if driver is not None and driver.cell >= 0
-                else None
-            )
-            if wire is None:
-                break
-            net = wire[0]
-        return net
+        nets = {net_behind(self.module, net)[0] for net in (own, clock)}
+        return self.kinds[own] is not _Kind.GATED or len(nets) == 1
 
     def _child_ports(self, cell: Cell) -> _Ports:
         module = self.rewriter.modules[cell.kind]
@@ -302,6 +290,8 @@ class _Module:
             port = self._gate(cell) or "A"
             is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
             yield replace(cell, pins={**cell.pins, port: ("1",)}) if is_constant else cell
+        elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.TIED:
+            yield _cell(cell.name, "$pos", {"A": ("0",), "Y": cell.pins["Y"]})
         elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := known_data(cell)):
             yield _cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
         elif not (wire_input(cell) and cell.pins["Y"][0] in self.kinds):
