@@ -186,12 +186,12 @@ def add_macro(writer: Writer) -> None:
         f"  `ifndef {second}",
         f"    `define {name}(a, b) ((a) {rng.choice('+-^&|')} (b))",
         "  `else",
-        f"    `define {name}(a, b) ((b) {rng.choice('+-^&|')} 3)",
+        f"    `define {name}(a, b) ((b) {rng.choice('+-^&|')} 4'd3)",
         "  `endif",
         f"`elsif {third}",
         f"  `define {name}(a, b) (~(a))",
         "`else",
-        f"  `define {name}(a, b) ((a) ? (b) : {rng.randint(0, 99)})",
+        f"  `define {name}(a, b) ((a) ? (b) : 8'd{rng.randint(0, 99)})",
         "`endif",
     ]
     writer.macro = name
