@@ -243,6 +243,15 @@ def test_a_gated_clock_is_an_enable_and_costs_no_event() -> None:
     assert (falling.has_gates, falling.has_falling, list(falling.inputs)[-1]) == (False, True, "clk")
 
 
+def test_an_and_of_words_is_no_gate(programs: Path) -> None:
+    """Found by random design 40054: the lowest bits of both words are 0."""
+    text = "module top(input clk, output reg [4:0] q, output p); initial q = 0; assign p = q && q;"
+    text += " always @(negedge clk) q <= 5'h16; endmodule"
+    program = ENGINES["reuse"](text, top="top", folder=programs, language=VERILOG, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        assert [simulator.step() for _ in range(2)] == [{"q": 0, "p": 0}, {"q": 22, "p": 1}]
+
+
 def test_the_clock_falls_behind_the_inputs_and_not_in_the_first_cycle(programs: Path) -> None:
     text = "module top(input clk, input [3:0] d, output reg [3:0] q, r); initial q = 9;"
     text += " always @(negedge clk) q <= d; always @(posedge clk) r <= q; endmodule"
@@ -271,6 +280,7 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
             LATCH.replace("!clk", "clk") + "wire g = clk & l; always @(posedge g) q <= d;",
             f"gated clock: g in top{ACCEPTED}",
         ),
+        (LATCH + "wire g = clk && {a, l}; always @(posedge g) q <= d;", f"gated clock: g in top{ACCEPTED}"),
         (
             LATCH + "wire g = clk & l; reg m; always_latch if (!g) m = d; wire h = clk & m; "
             "always @(posedge h) q <= d;",

@@ -3,8 +3,8 @@
 Every register and memory has an initial value, no index leaves its array and no divisor is 0, so that no
 undefined value reaches an output. From seed `FEATURED_FROM` on there are macros, asynchronous resets,
 parameters, and memories that begin with the words of a file; from `BOUNDED_FROM` on also memories whose first
-word has another address than 0, and resets that synchronisers hold; from `CLOCKED_FROM` on what `random_clocks`
-adds, in runs of one kind.
+word has another address than 0, and resets that synchronisers hold; from `CLOCKED_FROM` on also what
+`random_clocks` adds, in runs of one kind.
 """
 
 from __future__ import annotations

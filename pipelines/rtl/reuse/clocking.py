@@ -133,6 +133,11 @@ def _needs_change(module: RawModule, direct: Mapping[str, set[str]]) -> bool:
     )
 
 
+def _is_gate(cell: Cell) -> bool:
+    """Tell whether a cell is an AND of two bits."""
+    return cell.kind in _GATES and all(len(bits) == 1 for bits in cell.pins.values())
+
+
 class _Rewriter:
     """Rewrites modules for what their ports carry; a module with several uses becomes several.
 
@@ -205,9 +210,9 @@ class _Module:
                 self.kinds[cell.pins["Y"][0]] = kind
         elif (latch := self._clocked_latch(cell)) is not None:
             self.latches |= dict.fromkeys(latch.pins["Q"], latch)
-        elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._gate(cell) is not None:
+        elif _is_gate(cell) and self._gate(cell) is not None:
             self.kinds[cell.pins["Y"][0]] = _Kind.GATED
-        elif cell.kind in _GATES and len(cell.pins["Y"]) == 1 and self._is_tied(cell):
+        elif _is_gate(cell) and self._is_tied(cell):
             self.kinds[cell.pins["Y"][0]] = _Kind.TIED
         elif self.rewriter.has_periods:
             return  # no clock leaves a module
@@ -286,11 +291,11 @@ class _Module:
             yield from self._register(cell)
         elif (latch := self._clocked_latch(cell)) is not None and not self.rewriter.has_periods:
             yield from self._latch(latch)
-        elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
+        elif _is_gate(cell) and self.kinds.get(cell.pins["Y"][0]) is _Kind.GATED:
             port = self._gate(cell) or "A"
             is_constant = self.kinds[cell.pins[port][0]] is _Kind.CLOCK and not self.rewriter.has_falling
             yield replace(cell, pins={**cell.pins, port: ("1",)}) if is_constant else cell
-        elif cell.kind in _GATES and self.kinds.get(cell.pins["Y"][0]) is _Kind.TIED:
+        elif _is_gate(cell) and self.kinds.get(cell.pins["Y"][0]) is _Kind.TIED:
             yield _cell(cell.name, "$pos", {"A": ("0",), "Y": cell.pins["Y"]})
         elif cell.kind == "$mux" and cell.pins["S"][0] in self.kinds and (known := known_data(cell)):
             yield _cell(cell.name, "$pos", {"A": known, "Y": cell.pins["Y"]})
