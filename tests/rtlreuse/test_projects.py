@@ -150,6 +150,51 @@ def test_flash_words_are_those_of_the_image(programs: Path, monkeypatch: pytest.
             )
 
 
+def test_a_host_of_the_crossbar_reads_what_the_other_wrote(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Host 0 is the upper half of every port."""
+    with closing(simulated("crossbar", programs, monkeypatch)) as simulator:
+
+        def wait(port: str, host: int, **inputs: int) -> Mapping[str, Any]:
+            for _ in range(20):
+                answer = simulator.step(inputs)
+                if int(answer[port]) >> host & 1:  # pyright: ignore[reportArgumentType]
+                    return answer
+            raise AssertionError(port)
+
+        simulator.step({"rst_n": 0})
+        simulator.step({"rst_n": 1})
+        write = {"awaddr": 0x404 << 12, "wdata": 0xC0FFEE << 32, "wstrb": 0xF0, "bready": 2}
+        wait("bvalid", 1, awvalid=2, wvalid=2, **write)
+        simulator.step({"awvalid": 0, "wvalid": 0})
+        for address, data, response in ((0x404, 0xC0FFEE, 0), (0x408, 0x02020202, 0), (0xC00, 0, 3)):
+            answer = wait("rvalid", 0, araddr=address, arvalid=1, rready=1)
+            assert (answer["rdata"] & 0xFFFFFFFF, answer["rresp"] & 3) == (data, response)
+            simulator.step({"arvalid": 0})
+
+
+def test_the_interrupt_of_the_highest_priority_comes_first(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(simulated("plic", programs, monkeypatch)) as simulator:
+
+        def access(region: int, word: int, data: int | None = None) -> int:
+            request = 1 << 43 | (data is not None) << 42 | region << 38 | word << 34 | (data or 0)
+            answer = simulator.step({"req_i": request})
+            simulator.step({"req_i": 0})
+            return int(answer["rsp_o"]) & 0xFFFFFFFF  # pyright: ignore[reportArgumentType]
+
+        simulator.step({"rst_ni": 0})
+        simulator.step({"rst_ni": 1})
+        for source, priority in ((3, 2), (5, 6), (7, 6)):
+            access(0, source, priority)
+        access(2, 1, 1 << 3 | 1 << 5 | 1 << 7)
+        simulator.step({"source_i": 1 << 2 | 1 << 4 | 1 << 6})
+        simulator.step({"source_i": 0})
+        assert [access(4, 1) for _ in range(4)] == [5, 7, 3, 0]
+
+
 def test_the_answer_names_top_and_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECTS / "uart")
     answer = json.loads(simulate("-f", "uart.f", "--json").output)
