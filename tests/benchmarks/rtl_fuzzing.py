@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ EQUAL, DIFFERENT, REJECTED = "equal", "different", "rejected"
 GATED = "gated clock clk with engine cxxrtl"
 """Beginning of the refusal that CXXRTL has for all designs with clock gates."""
 _NUMBERS = re.compile(r"\d+")
+_NAMED = re.compile(r"[du](\d{3,})(?=_)")
+"""A design's seed in the name of a module, an instance or a port."""
+_LINE, _MODULE = re.compile(r"design\.s?v:(\d+)"), re.compile(r"^module d(\d+)", re.MULTILINE)
 OTHERS = ("cxxrtl", "verilator", ARC)
 
 
@@ -89,6 +92,18 @@ def rejection(seed: int) -> str:
     return ""
 
 
+def culprits(seeds: Sequence[int], messages: Iterable[str]) -> list[int]:
+    """Seeds whose instances, ports or lines messages name."""
+    lines = bundle(seeds).verilog.splitlines()
+    named = set[int]()
+    for message in messages:
+        named.update(int(number) for number in _NAMED.findall(message))
+        for number in _LINE.findall(message):
+            before = _MODULE.findall("\n".join(lines[: int(number)]))
+            named.update(int(seed) for seed in before[-1:])
+    return [seed for seed in seeds if seed in named]
+
+
 def build_other(engine: str, source: DesignSource, ours: Program, folder: Path, language: str) -> Program:
     """The program of another engine, compiled in little time; the ports of ours have the clocks."""
     options: dict[str, Any] = {} if engine == ARC else {"ports": ours.ports, "is_quick": True}
@@ -122,7 +137,7 @@ def difference(program: Program, expected: np.ndarray, actual: np.ndarray) -> st
 def compare(
     seeds: Sequence[int], folder: Path, engines: Sequence[str]
 ) -> Iterator[tuple[list[int], dict[str, str]]]:
-    """Outcomes of seeds; what is rejected alone is left out, then halves are taken apart."""
+    """Outcomes of seeds; rejected ones and those that messages name are taken out, then halves are."""
     found = outcome(seeds, folder, engines)
     if len(seeds) == 1 or all(text == EQUAL or text.startswith(GATED) for text in found.values()):
         yield list(seeds), found
@@ -133,7 +148,13 @@ def compare(
         rest = [seed for seed in seeds if seed not in rejected]
         yield from compare(rest, folder, engines) if rest else ()
         return
+    named = culprits(seeds, found.values())
     middle = len(seeds) // 2
+    if 0 < len(named) <= middle:
+        rest = [seed for seed in seeds if seed not in named]
+        for part in (*([seed] for seed in named), rest):
+            yield from compare(part, folder, engines)
+        return
     yield from compare(seeds[:middle], folder, engines)
     yield from compare(seeds[middle:], folder, engines)
 
