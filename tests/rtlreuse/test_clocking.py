@@ -120,7 +120,7 @@ def digests(
         (GATED, ("verilator",)),
         (FALLING, ("verilator", "cxxrtl")),
         (BOTH, ("verilator",)),
-        (CONSTANT, ("verilator",)),
+        pytest.param(CONSTANT, ("verilator",), marks=pytest.mark.slow),
     ],
 )
 def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: Path) -> None:
@@ -131,6 +131,7 @@ def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: 
             assert digests(text, engine, programs, stimuli) == own, engine
 
 
+@pytest.mark.slow
 def test_engines_agree_on_latches_with_a_choice_of_constants(programs: Path) -> None:
     own = digests(CHOSEN, "reuse", programs, language=VERILOG)
     assert own == digests(CHOSEN, "verilator", programs, language=VERILOG)
@@ -139,6 +140,7 @@ def test_engines_agree_on_latches_with_a_choice_of_constants(programs: Path) -> 
 
 def test_gates_of_constants_are_accepted() -> None:
     """Found by random design 40047: an AND of the clock and a constant; 40062: a reset of a latch."""
+    assert read(CONSTANT).has_gates
     for seed in (40047, 40062):
         design = bundle([seed])
         read_design(design.verilog, top="top", language=VERILOG, timeout_s=60, files=design.files)

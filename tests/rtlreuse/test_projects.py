@@ -59,7 +59,7 @@ CASES = {
 """What is named of every project, and which reader reads it."""
 
 
-SLOW = ("crossbar",)
+SLOW = ("crossbar", "plic")
 """Projects that Verilator takes seconds for."""
 
 
