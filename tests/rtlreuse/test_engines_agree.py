@@ -595,6 +595,15 @@ def test_a_lost_reset_is_rejected_where_yosys_may_err() -> None:
         read_design(text, top="reset_alone", language=VERILOG, timeout_s=60, files={"m.hex": b"1"})
 
 
+def test_a_lost_reset_is_the_reason_where_yosys_cannot_read_the_text() -> None:
+    """Found by random design 40196, which has unpacked array ports."""
+    text = RESET_ALONE.replace("input clk", "input clk, input b [0:1]")
+    with pytest.raises(
+        RtlError, match=r"^Yosys rejects the design: unsupported by slang: .*: q in reset_alo"
+    ):
+        read_design(text, top="reset_alone", language=SYSTEMVERILOG, timeout_s=60)
+
+
 # ---- random designs ----------------------------------------------------------------------------------------
 
 
