@@ -38,18 +38,23 @@ def _simulate(program: Program, verilog: str, top: str, result: RunResult, folde
     declared += [f"wire [{w - 1}:0] {n};" for n, w in ports.outputs.items()]
     names = [*ports.inputs, *ports.outputs]
     pins = [f".{n}({n})" for n in names] + ([f".{ports.clock}(tick)"] if ports.clock else [])
+    pins += [f".{n}(tick_{n})" for n in ports.clocks]
+    ticks = ["tick", *(f"tick_{n}" for n in ports.clocks)]
+    rises = ["1'b1", *(f"c % {period} == {phase}" for period, phase in ports.clocks.values())]
     sets = [f"{n}[{LIMB * limb} +: {w}] = m[c * {len(words)} + {i}];" for i, (n, limb, w) in enumerate(words)]
     form = " ".join("%h" for _ in ports.outputs)
     bench = f"""
 module bench;
   {" ".join(declared)}
-  reg tick = 0; integer c; reg [63:0] m [0:{max(1, cycles * len(words)) - 1}];
+  reg {", ".join(f"{tick} = 0" for tick in ticks)};
+  integer c; reg [63:0] m [0:{max(1, cycles * len(words)) - 1}];
   {top} dut ({", ".join(pins)});
   initial begin
     $readmemh("in.hex", m);
     for (c = 0; c < {cycles}; c = c + 1) begin
       {" ".join(sets)}
-      #1 tick = 0; #1 $display("{form}", {", ".join(ports.outputs)}); tick = 1; #1;
+      #1 {{{", ".join(ticks)}}} = 0; #1 $display("{form}", {", ".join(ports.outputs)});
+      {{{", ".join(ticks)}}} = {{{", ".join(rises)}}}; #1;
     end
   end
 endmodule

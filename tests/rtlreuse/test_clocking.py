@@ -14,6 +14,7 @@ from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.projects import ProjectFiles, read_project
 from pipelines.rtl.reuse.schedules import read_clocks
+from tests.support.random_designs import bundle
 
 GATE = """
 module gate(input logic clk_i, input logic en_i, input logic test_i, output logic clk_o);
@@ -70,11 +71,44 @@ module top(input logic clk, input logic rst_n, input logic a, input logic [7:0] 
   assign h = hi;
 endmodule
 """
+CONSTANT = f"""{GATE}
+module count(input logic c, input logic [7:0] d, output logic [7:0] q);
+  always_ff @(posedge c) q <= q + d;
+endmodule
+module top(input logic clk, input logic a, input logic [7:0] d, output logic [7:0] q, r, s, t, u, v);
+  logic g, h, k, on;
+  always_latch if (!clk) on = 1;
+  gate u1(clk, 1'b1, 1'b0, g);
+  gate u2(clk, 1'b0, 1'b0, h);
+  gate u3(clk, a, 1'b0, k);
+  count c0(g, d, q);
+  count c1(h, d, r);
+  count c2(k, d, s);
+  count c3(1'b0, d, t);
+  count c4(, d, u);
+  count c5(clk & on, d, v);
+endmodule
+"""
+"""Gates that are always open or closed, a clock that is tied to 0, and an open one."""
+CHOSEN = """
+module top(input clk, input a, input t, input [3:0] d, output reg [3:0] q, r, s, output reg l);
+  wire en = t ? 1'b1 : a;
+  reg m;
+  always @(clk or en) if (!clk) l = en;
+  always @* if (!clk) begin if (d[0]) m = 0; else if (d[1]) m = 1; else m = a ^ q[1]; end
+  always @(posedge (clk & l)) q <= q + d;
+  always @(posedge (clk & m)) r <= r ^ d;
+  always @(negedge clk) s <= s + q;
+endmodule
+"""
+"""Yosys' reader of Verilog makes resets of the choices of constants."""
 
 
-def digests(text: str, engine: str, programs: Path, stimuli: int = 1) -> list[int]:
+def digests(
+    text: str, engine: str, programs: Path, stimuli: int = 1, language: str = SYSTEMVERILOG
+) -> list[int]:
     program = ENGINES[engine](
-        text, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True, stimuli=stimuli
+        text, top="top", folder=programs, language=language, is_quick=True, stimuli=stimuli
     )
     with closing(Simulator(program)) as simulator:
         return [int(value) for value in simulator.run(2000, seed=5).digests]
@@ -86,6 +120,7 @@ def digests(text: str, engine: str, programs: Path, stimuli: int = 1) -> list[in
         (GATED, ("verilator",)),
         (FALLING, ("verilator", "cxxrtl")),
         (BOTH, ("verilator",)),
+        pytest.param(CONSTANT, ("verilator",), marks=pytest.mark.slow),
     ],
 )
 def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: Path) -> None:
@@ -94,6 +129,21 @@ def test_engines_agree_on_clocks(text: str, engines: tuple[str, ...], programs: 
         assert own[0] != 0
         for engine in engines if stimuli == 1 else engines[:1]:
             assert digests(text, engine, programs, stimuli) == own, engine
+
+
+@pytest.mark.slow
+def test_engines_agree_on_latches_with_a_choice_of_constants(programs: Path) -> None:
+    own = digests(CHOSEN, "reuse", programs, language=VERILOG)
+    assert own == digests(CHOSEN, "verilator", programs, language=VERILOG)
+    assert read_design(CHOSEN, top="top", language=VERILOG, timeout_s=60).front_end == "yosys"
+
+
+def test_gates_of_constants_are_accepted() -> None:
+    """Found by random design 40047: an AND of the clock and a constant; 40062: a reset of a latch."""
+    assert read(CONSTANT).has_gates
+    for seed in (40047, 40062):
+        design = bundle([seed])
+        read_design(design.verilog, top="top", language=VERILOG, timeout_s=60, files=design.files)
 
 
 def test_states_apart_have_falling_edges(programs: Path) -> None:
@@ -195,6 +245,15 @@ def test_a_gated_clock_is_an_enable_and_costs_no_event() -> None:
     assert (falling.has_gates, falling.has_falling, list(falling.inputs)[-1]) == (False, True, "clk")
 
 
+def test_an_and_of_words_is_no_gate(programs: Path) -> None:
+    """Found by random design 40054: the lowest bits of both words are 0."""
+    text = "module top(input clk, output reg [4:0] q, output p); initial q = 0; assign p = q && q;"
+    text += " always @(negedge clk) q <= 5'h16; endmodule"
+    program = ENGINES["reuse"](text, top="top", folder=programs, language=VERILOG, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        assert [simulator.step() for _ in range(2)] == [{"q": 0, "p": 0}, {"q": 22, "p": 1}]
+
+
 def test_the_clock_falls_behind_the_inputs_and_not_in_the_first_cycle(programs: Path) -> None:
     text = "module top(input clk, input [3:0] d, output reg [3:0] q, r); initial q = 9;"
     text += " always @(negedge clk) q <= d; always @(posedge clk) r <= q; endmodule"
@@ -222,6 +281,12 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
         (
             LATCH.replace("!clk", "clk") + "wire g = clk & l; always @(posedge g) q <= d;",
             f"gated clock: g in top{ACCEPTED}",
+        ),
+        (LATCH + "wire g = clk && {a, l}; always @(posedge g) q <= d;", f"gated clock: g in top{ACCEPTED}"),
+        (
+            LATCH + "wire g = clk & l; reg m; always_latch if (!g) m = d; wire h = clk & m; "
+            "always @(posedge h) q <= d;",
+            f"gated clock: h in top{ACCEPTED}",
         ),
         (
             LATCH + "wire g = clk & l; always @(negedge g) q <= d;",

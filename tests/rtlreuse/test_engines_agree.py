@@ -29,7 +29,15 @@ from pipelines.rtl.reuse.memory_files import MemoryShape, words_beyond
 from pipelines.silicon.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
-from tests.support.random_designs import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
+from tests.support.random_clocks import language_of, periods_of
+from tests.support.random_designs import bundle
+from tests.support.random_kinds import (
+    BOUNDED_FROM,
+    CLOCKED_FROM,
+    CLOCKED_PER,
+    FEATURED_FROM,
+    FILES_PER,
+)
 
 CASES = Path(__file__).with_name("cases")
 FAST = ("reuse", "cxxrtl")
@@ -587,6 +595,15 @@ def test_a_lost_reset_is_rejected_where_yosys_may_err() -> None:
         read_design(text, top="reset_alone", language=VERILOG, timeout_s=60, files={"m.hex": b"1"})
 
 
+def test_a_lost_reset_is_the_reason_where_yosys_cannot_read_the_text() -> None:
+    """Found by random design 40196, which has unpacked array ports."""
+    text = RESET_ALONE.replace("input clk", "input clk, input b [0:1]")
+    with pytest.raises(
+        RtlError, match=r"^Yosys rejects the design: unsupported by slang: .*: q in reset_alo"
+    ):
+        read_design(text, top="reset_alone", language=SYSTEMVERILOG, timeout_s=60)
+
+
 # ---- random designs ----------------------------------------------------------------------------------------
 
 
@@ -617,6 +634,18 @@ def test_random_designs_with_bounds_and_synchronisers_agree(first: int, programs
     design = bundle([first])
     options: dict[str, Any] = {"files": design.files, "is_quick": True}
     ours, theirs = (outputs(design.verilog, design.top, programs, engine, **options) for engine in FAST)
+    assert ours == theirs
+
+
+@pytest.mark.sample(99)
+@pytest.mark.parametrize("first", range(CLOCKED_FROM, CLOCKED_FROM + 8 * CLOCKED_PER, CLOCKED_PER))
+def test_random_designs_with_clocks_and_arrays_agree(first: int, programs: Path) -> None:
+    """A run per kind of clocks, in Verilog and with array ports; CXXRTL refuses clock gates."""
+    design, is_gated = bundle(range(first, first + 3)), "icg" in bundle([first]).verilog
+    options: dict[str, Any] = {"files": design.files, "is_quick": True, "language": language_of(first)}
+    options["clocks"] = periods_of(first)
+    engines = ("reuse", "verilator" if is_gated else "cxxrtl")
+    ours, theirs = (outputs(design.verilog, design.top, programs, engine, **options) for engine in engines)
     assert ours == theirs
 
 

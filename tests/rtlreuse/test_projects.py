@@ -6,15 +6,19 @@ import json
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from pipelines.rtl.reuse import ENGINES, RtlError, Simulator
+from pipelines.rtl.reuse import ENGINES, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.projects import Project, ProjectFiles, read_project
 from simfoundry.cli import simfoundry
 
 PROJECTS = Path(__file__).with_name("projects")
+CYCLES = 20_000
+"""Random addresses reach every register of a project."""
 
 
 def simulate(*arguments: str) -> Result:
@@ -39,18 +43,29 @@ def digest(project: Project, engine: str, programs: Path) -> tuple[int, str]:
         **is_quick,
     )
     with closing(Simulator(program)) as simulator:
-        return int(simulator.run(500, seed=1).digests[0]), program.front_end
+        return int(simulator.run(CYCLES, seed=1).digests[0]), program.front_end
 
 
 CASES = {
     "uart": ({"lists": [Path("uart.f")]}, "yosys"),
     "cache": ({"near_lists": [Path("lists/cache.f")]}, "slang"),
     "pair": ({"lists": [Path("pair.f")], "top": "counter"}, "slang"),
+    "aes": ({"lists": [Path("aes.f")]}, "slang"),
+    "plic": ({"lists": [Path("plic.f")]}, "slang"),
+    "crossbar": ({"lists": [Path("crossbar.f")]}, "slang"),
+    "flash": ({"lists": [Path("flash.f")]}, "slang"),
+    "fft": ({"lists": [Path("fft.f")]}, "slang"),
 }
 """What is named of every project, and which reader reads it."""
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = ("crossbar", "plic")
+"""Projects that Verilator takes seconds for."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES]
+)
 def test_engines_agree_on_projects(name: str, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECTS / name)
     named, reader = CASES[name]
@@ -59,6 +74,125 @@ def test_engines_agree_on_projects(name: str, programs: Path, monkeypatch: pytes
     assert {front_end for _, front_end in digests.values()} == {reader}
     assert len({value for value, _ in digests.values()}) == 1, digests
     assert digests["reuse"][0] != 0
+
+
+def simulated(name: str, programs: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Simulator:
+    """A simulator of a project by its file list."""
+    monkeypatch.chdir(PROJECTS / name)
+    project = read_project(ProjectFiles(files=(), lists=[Path(f"{name}.f")]))
+    source = {"language": project.language, "files": project.files}
+    return Simulator(
+        build_reuse(project.text, top=project.top, folder=programs, is_quick=True, **source, **options)
+    )
+
+
+VECTORS = (
+    (
+        "000102030405060708090a0b0c0d0e0f",
+        "00112233445566778899aabbccddeeff",
+        "69c4e0d86a7b0430d8cdb78070b4c55a",
+    ),
+    (
+        "2b7e151628aed2a6abf7158809cf4f3c",
+        "3243f6a8885a308d313198a2e0370734",
+        "3925841d02dc09fbdc118597196a0b32",
+    ),
+)
+"""Key, block and encrypted block of FIPS-197, appendices C.1 and B."""
+
+
+def test_aes_encrypts_the_blocks_of_its_standard(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(simulated("aes", programs, monkeypatch)) as simulator:
+        simulator.step({"rst_n": 0})
+        for key, plain, cipher in VECTORS:
+            simulator.step({"rst_n": 1, "start": 1, "key": int(key, 16), "plain": int(plain, 16)})
+            answers = [simulator.step({"start": 0}) for _ in range(11)]
+            assert [answer["done"] for answer in answers] == [0] * 10 + [1]
+            assert answers[-1]["cipher"] == int(cipher, 16)
+
+
+def signed(value: Any, bits: int) -> int:
+    return (value ^ 1 << bits - 1) - (1 << bits - 1)
+
+
+def test_fft_equals_numpy(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 points; each of five stages rounds products to whole numbers."""
+    rng = np.random.default_rng(1)
+    parts = rng.integers(-2048, 2048, (32, 2))
+    with closing(simulated("fft", programs, monkeypatch)) as simulator:
+        simulator.step({"reset": 1})
+        for real, imaginary in parts.tolist():
+            values = {"in_re": real % 4096, "in_im": imaginary % 4096}
+            simulator.step({"reset": 0, "in_valid": 1, **values})
+        answers = [simulator.step({"in_valid": 0}) for _ in range(130)]
+    points = [
+        signed(answer["out_re"], 24) + 1j * signed(answer["out_im"], 24)
+        for answer in answers
+        if answer["out_valid"]
+    ]
+    assert len(points) == 32
+    assert np.abs(np.array(points) - np.fft.fft(parts @ [1, 1j])).max() < 5
+
+
+def test_flash_words_are_those_of_the_image(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(simulated("flash", programs, monkeypatch)) as simulator:
+        image = bytes.fromhex(Path("model/image.hex").read_text())
+        simulator.step({"rst": 1})
+        simulator.step({"rst": 0, "half": 1})
+        for word, most in ((0, 300), (5, 300), (5, 0), (255, 300)):
+            simulator.step({"addr": word, "req": 0})
+            waited = 0
+            while not simulator.step({"req": 1})["ack"]:
+                waited += 1
+            assert waited <= most
+            assert simulator.step({"req": 0})["data"] == int.from_bytes(
+                image[4 * word : 4 * word + 4], "little"
+            )
+
+
+def test_a_host_of_the_crossbar_reads_what_the_other_wrote(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Host 0 is the upper half of every port."""
+    with closing(simulated("crossbar", programs, monkeypatch)) as simulator:
+
+        def wait(port: str, host: int, **inputs: int) -> Mapping[str, Any]:
+            for _ in range(20):
+                answer = simulator.step(inputs)
+                if int(answer[port]) >> host & 1:  # pyright: ignore[reportArgumentType]
+                    return answer
+            raise AssertionError(port)
+
+        simulator.step({"rst_n": 0})
+        simulator.step({"rst_n": 1})
+        write = {"awaddr": 0x404 << 12, "wdata": 0xC0FFEE << 32, "wstrb": 0xF0, "bready": 2}
+        wait("bvalid", 1, awvalid=2, wvalid=2, **write)
+        simulator.step({"awvalid": 0, "wvalid": 0})
+        for address, data, response in ((0x404, 0xC0FFEE, 0), (0x408, 0x02020202, 0), (0xC00, 0, 3)):
+            answer = wait("rvalid", 0, araddr=address, arvalid=1, rready=1)
+            assert (answer["rdata"] & 0xFFFFFFFF, answer["rresp"] & 3) == (data, response)
+            simulator.step({"arvalid": 0})
+
+
+def test_the_interrupt_of_the_highest_priority_comes_first(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(simulated("plic", programs, monkeypatch)) as simulator:
+
+        def access(region: int, word: int, data: int | None = None) -> int:
+            request = 1 << 43 | (data is not None) << 42 | region << 38 | word << 34 | (data or 0)
+            answer = simulator.step({"req_i": request})
+            simulator.step({"req_i": 0})
+            return int(answer["rsp_o"]) & 0xFFFFFFFF  # pyright: ignore[reportArgumentType]
+
+        simulator.step({"rst_ni": 0})
+        simulator.step({"rst_ni": 1})
+        for source, priority in ((3, 2), (5, 6), (7, 6)):
+            access(0, source, priority)
+        access(2, 1, 1 << 3 | 1 << 5 | 1 << 7)
+        simulator.step({"source_i": 1 << 2 | 1 << 4 | 1 << 6})
+        simulator.step({"source_i": 0})
+        assert [access(4, 1) for _ in range(4)] == [5, 7, 3, 0]
 
 
 def test_the_answer_names_top_and_front_end(monkeypatch: pytest.MonkeyPatch) -> None:

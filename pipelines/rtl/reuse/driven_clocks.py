@@ -13,20 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pipelines.rtl.reuse.cells import IGNORED, STORAGE
-from pipelines.rtl.reuse.enables import (
+from pipelines.rtl.reuse.clock_nets import (
     LATCH,
-    EnabledModule,
-    Event,
     clock_edges,
     direct_clocks,
-    keeping_cell,
     needs_change,
     origin_of,
     port_behind,
     reset_net,
-    wire_cell,
     wire_input,
 )
+from pipelines.rtl.reuse.enables import EnabledModule, Event, keeping_cell, wire_cell
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.raw_modules import Bit, Cell, RawModule
 

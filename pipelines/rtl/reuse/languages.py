@@ -81,7 +81,7 @@ _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longi
 _WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
 _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
-_HAS_REASON = "ERROR:"
+_HAS_REASON = re.compile(f"ERROR:|{LOST_RESET}")
 _NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
 _TOO_WIDE = re.compile(
     r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
@@ -349,7 +349,7 @@ def _written(
         try:
             return written_by(other)
         except YosysFailed as error:
-            refusal = refusal if _HAS_REASON in str(refusal) else error  # the first one may have crashed
+            refusal = refusal if _HAS_REASON.search(str(refusal)) else error  # the first one may have crashed
     raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal))}") from refusal
 
 

@@ -14,6 +14,7 @@ from pipelines.rtl.reuse.driven_clocks import Drive, with_driven_clocks
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.hierarchy import children_first
 from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
+from pipelines.rtl.reuse.latches import with_plain_latches
 from pipelines.rtl.reuse.raw_modules import Bit, Cell, RawModule
 from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 
@@ -113,7 +114,7 @@ def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
                 names[bit] = net if width == 1 else f"{net}[{i}]"
             if i < len(init) and init[-1 - i] in "01":
                 initial[bit] = int(init[-1 - i])
-    return RawModule(
+    module = RawModule(
         name=name,
         inputs={port: bits for port, (direction, bits) in ports.items() if direction == "input"},
         outputs={port: bits for port, (direction, bits) in ports.items() if direction == "output"},
@@ -121,6 +122,7 @@ def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
         initial=initial,
         names=names,
     )
+    return with_plain_latches(module)
 
 
 def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
