@@ -70,7 +70,7 @@ def _choices(
     choices: dict[int, _Choice] = {}
     for n in computed:
         node = nodes[n]
-        if node.op == "mux":
+        if node.op == "mux" and node.args[0] in args[n]:
             condition, yes, no = node.args
             choices[n] = (condition, yes, no)
         elif node.op == "and" and node.width == 1 and len(args[n]) == len(node.args):
