@@ -113,7 +113,7 @@ def _rocket(folder: Path, *, configuration: str = "LitexConfig", top: str = "Roc
     firrtl = (root / "generated-src" / f"freechips.rocketchip.system.{configuration}.fir").read_text()
     names = ["plusarg_reader", *(("AsyncResetReg", "EICG_wrapper") if top == _SYSTEM else ())]
     libraries = [(root / "vsrc" / f"{name}.v").read_text() for name in names]
-    return with_libraries(firrtl, top=top, language=FIRRTL, libraries=libraries)
+    return with_libraries(firrtl, language=FIRRTL, libraries=libraries), FIRRTL
 
 
 def _rocket_system(configuration: str) -> OpenDesign:

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.rtl.reuse import FIRRTL, CombinationalLoop, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
-from pipelines.rtl.reuse.languages import with_libraries
+from pipelines.rtl.reuse.languages import as_verilog, with_libraries
 from tests.rtlreuse.firrtl_designs import PAIRS
 
 
@@ -85,8 +85,8 @@ endmodule
 
 def test_extmodule_is_taken_from_a_library(programs: Path) -> None:
     text = design(OUTSIDE, CLOCKED) + EXTMODULE
-    joined, language = with_libraries(text, top="top", language=FIRRTL, libraries=[DELAY])
-    simulator = Simulator(build_reuse(joined, top="top", folder=programs, language=language, is_quick=True))
+    joined = with_libraries(text, language=FIRRTL, libraries=[DELAY])
+    simulator = Simulator(build_reuse(joined, top="top", folder=programs, language=FIRRTL, is_quick=True))
     assert [simulator.step({"a": a})["y"] for a in (5, 9, 0)] == [0, 5, 9]
 
 
@@ -105,7 +105,7 @@ def test_extmodule_is_taken_from_a_library(programs: Path) -> None:
 def test_extmodule_is_rejected(libraries: list[str], change: tuple[str, str], message: str) -> None:
     text = design(OUTSIDE, CLOCKED) + EXTMODULE.replace(*change)
     with pytest.raises(RtlError) as error:
-        with_libraries(text, top="top", language=FIRRTL, libraries=libraries)
+        as_verilog(with_libraries(text, language=FIRRTL, libraries=libraries), "top", FIRRTL)
     assert str(error.value) == message
 
 

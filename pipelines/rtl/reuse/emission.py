@@ -67,6 +67,7 @@ class Emitter:
         self.blocks = structure.design.blocks
         self.numbers = {name: i for i, name in enumerate(self.blocks)}
         self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
+        self._register_nodes: dict[str, dict[int, int]] = {}
         self.arrays: dict[ArrayKey, _Array] = {}
         self.memories: dict[tuple[str, int], str] = {}
         self._declare()
@@ -104,9 +105,10 @@ class Emitter:
 
     def register_node(self, block: Block, register: int) -> int | None:
         """Return the node that reads a register; None if nothing does."""
-        return next(
-            (i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register), None
-        )
+        if block.name not in self._register_nodes:
+            nodes = {n.value: i for i, n in enumerate(block.nodes) if n.op == "register"}
+            self._register_nodes[block.name] = nodes
+        return self._register_nodes[block.name].get(register)
 
     def _pin_width(self, block: Block, pin: int) -> int:
         return next(n.width for n in block.nodes if n.op == "input" and n.value == pin)
@@ -115,8 +117,7 @@ class Emitter:
         yield "struct State {"
         yield "  int cur;"
         scalars: list[str] = []
-        for array in dict.fromkeys(map(id, self.arrays.values())):
-            found = next(a for a in self.arrays.values() if id(a) == array)
+        for found in {id(array): array for array in self.arrays.values()}.values():
             words = found.slots * self.stimuli
             double = "[2]" if found.is_double else ""
             if words == 1:

@@ -70,6 +70,8 @@ _DIRECTIVES = re.compile(
 )
 """Names that preprocessors keep for themselves; some accept a macro of that name."""
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
+_LIBRARY = "; Verilog of extmodules\n"
+"""The comment of FIRRTL behind which `with_libraries` writes Verilog."""
 _SHOWN = 20
 """Modules that a message names."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -130,7 +132,9 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
     if language == FIRRTL:
-        return firrtl_to_verilog(text, top=top), VERILOG
+        circuit, library = split_library(text)
+        verilog = firrtl_to_verilog(circuit, top=top, external=modules_of(library))
+        return f"{verilog}{library}", VERILOG
     code = _COMMENT.sub(" ", text)
     if language == VERILOG and (_PART_OF_A_WORD.search(code) or _WORDS_FROM_FILE.search(code)):
         return text, SYSTEMVERILOG
@@ -195,18 +199,24 @@ def _require_macro_text(name: str, text: str, texts: Mapping[str, str]) -> None:
         waiting += used
 
 
-def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
-    """Return a design and Verilog of modules that it instantiates as one text, and the language of that.
-
-    Raises: RtlError: FIRRTL that is not supported, or an extmodule that no library defines.
-    """
+def with_libraries(text: str, *, language: str, libraries: Sequence[str]) -> str:
+    """Return a design and Verilog of modules that it instantiates as one text of the design's language."""
     if not libraries:
-        return text, language
+        return text
     library = "\n".join(libraries)
-    if language == FIRRTL:
-        text = firrtl_to_verilog(text, top=top, external=set(_MODULE.findall(library)))
-        language = VERILOG
-    return f"{text}\n{library}\n", language
+    mark = _LIBRARY if language == FIRRTL else ""
+    return f"{text}\n{mark}{library}\n"
+
+
+def split_library(text: str) -> tuple[str, str]:
+    """Return FIRRTL, and the Verilog that `with_libraries` wrote behind it."""
+    circuit, _, library = text.partition(_LIBRARY)
+    return circuit, library
+
+
+def modules_of(library: str) -> frozenset[str]:
+    """Return the names of the modules that Verilog defines."""
+    return frozenset(_MODULE.findall(library))
 
 
 def read_commands(top: str, language: str, unroll_limit: int | None = None) -> list[str]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pipelines.rtl.reuse.clocking import with_one_clock
 from pipelines.rtl.reuse.driven_clocks import Drive, with_driven_clocks
 from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.firrtl import firrtl_to_modules, wrapper
 from pipelines.rtl.reuse.hierarchy import children_first
-from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
+from pipelines.rtl.reuse.languages import (
+    FIRRTL,
+    NO_FILES,
+    VERILOG,
+    as_verilog,
+    modules_of,
+    run_front_end,
+    split_library,
+)
 from pipelines.rtl.reuse.latches import with_plain_latches
 from pipelines.rtl.reuse.raw_modules import Bit, Cell, RawModule
 from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
@@ -24,6 +34,8 @@ _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
 # `-memx` keeps wide addresses of memories; without it an access beyond the end wraps.
 PASSES = ("proc", *_OPT, "wreduce -memx", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
+_WRAPPER = "all_extmodules"
+"""Top of the Verilog that extmodules stand for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,26 +75,53 @@ def read_verilog(
             is_driven: a caller toggles the clocks, see `driven_clocks`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
-    text, language = as_verilog(text, top, language)
-    commands = [*PASSES, f"write_json {_RESULT}"]
+    read = partial(_by_yosys, timeout_s=timeout_s, files=files, unroll_limit=unroll_limit)
+    if language == FIRRTL:
+        modules, front_end = _firrtl_modules(text, top, read), FIRRTL
+    else:
+        modules, front_end = read(*as_verilog(text, top, language), top=top)
+    return replace(_netlist(modules, top, clocks, is_driven=is_driven), front_end=front_end)
+
+
+def _by_yosys(
+    text: str,
+    language: str,
+    *,
+    top: str,
+    timeout_s: float,
+    files: Mapping[str, bytes],
+    unroll_limit: int | None,
+) -> tuple[dict[str, RawModule], str]:
+    """Return the modules of Verilog, and what read it."""
     written, front_end = run_front_end(
         text,
         top=top,
         language=language,
-        commands=commands,
+        commands=[*PASSES, f"write_json {_RESULT}"],
         output=_RESULT,
         timeout_s=timeout_s,
         files=files,
         unroll_limit=unroll_limit,
     )
-    return replace(read_json(json.loads(written), top, clocks, is_driven=is_driven), front_end=front_end)
+    content = json.loads(written)["modules"]
+    return {name: _read_module(name, module) for name, module in content.items()}, front_end
 
 
-def read_json(
-    design: Mapping[str, Any], top: str, clocks: Mapping[str, Clock] = NO_CLOCKS, *, is_driven: bool = False
+def _firrtl_modules(
+    text: str, top: str, read: Callable[..., tuple[dict[str, RawModule], str]]
+) -> dict[str, RawModule]:
+    """Return the modules of FIRRTL; Yosys reads what extmodules stand for."""
+    circuit, library = split_library(text)
+    modules, design = firrtl_to_modules(circuit, top=top, external=modules_of(library))
+    if design.outside:
+        others, _ = read(f"{wrapper(design, _WRAPPER)}{library}", VERILOG, top=_WRAPPER)
+        modules |= {name: module for name, module in others.items() if name != _WRAPPER}
+    return modules
+
+
+def _netlist(
+    modules: Mapping[str, RawModule], top: str, clocks: Mapping[str, Clock], *, is_driven: bool
 ) -> Netlist:
-    """Return the modules of Yosys' JSON."""
-    modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
     modules = _without_passed_bits(modules, top)
     if is_driven:
         driven, drive = with_driven_clocks(modules, top)

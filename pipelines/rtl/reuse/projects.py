@@ -201,9 +201,16 @@ def _read_firrtl(reader: _Reader, arguments: Arguments) -> Project:
     others = [source for source in arguments.sources if source is not designs[0]]
     libraries = [reader.text(Path(source.value), source.place, "design") for source in others]
     libraries += [reader.text(path, "", "library") for path in named.libraries]
-    text, language = with_libraries(text, top=top, language=FIRRTL, libraries=libraries)
-    text = with_macros(text, language=language, define=named.define, undefine=named.undefine)
-    return Project(text=text, language=language, top=top, read=frozenset(reader.read))
+    if libraries:
+        libraries = [_with_macros("\n".join(libraries), VERILOG, named)]
+    else:
+        text = _with_macros(text, FIRRTL, named)
+    text = with_libraries(text, language=FIRRTL, libraries=libraries)
+    return Project(text=text, language=FIRRTL, top=top, read=frozenset(reader.read))
+
+
+def _with_macros(text: str, language: str, named: ProjectFiles) -> str:
+    return with_macros(text, language=language, define=named.define, undefine=named.undefine)
 
 
 # ---- Verilog ---------------------------------------------------------------------------------------------

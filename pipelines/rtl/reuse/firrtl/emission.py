@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 
 from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.firrtl.design import LoweredDesign, ModuleView, lower
 from pipelines.rtl.reuse.firrtl.graph import CONST, INVALID, SIGNAL, Operation
-from pipelines.rtl.reuse.firrtl.inference import asynchronous_resets, infer_widths, is_asynchronous
+from pipelines.rtl.reuse.firrtl.inference import is_asynchronous
 from pipelines.rtl.reuse.firrtl.keywords import KEYWORDS
-from pipelines.rtl.reuse.firrtl.loops import require_no_loops
-from pipelines.rtl.reuse.firrtl.lowering import (
-    LoweredMemory,
-    LoweredModule,
-    LoweredRegister,
-    Lowering,
-)
-from pipelines.rtl.reuse.firrtl.parsing import Circuit
-from pipelines.rtl.reuse.firrtl.syntax import SINT, Module
-from pipelines.rtl.reuse.hierarchy import children_first
+from pipelines.rtl.reuse.firrtl.lowering import LoweredMemory, LoweredModule, LoweredRegister
+from pipelines.rtl.reuse.firrtl.syntax import SINT
 
 _INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%",
@@ -26,9 +18,6 @@ _INFIX = {
     "and": "&", "or": "|", "xor": "^",
 }  # fmt: skip
 _PREFIX = {"not": "~", "andr": "&", "orr": "|", "xorr": "^", "neg": "-", "pad": "", "cvt": ""}
-
-
-_PARAMETER = re.compile(r'"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE]-?\d+)?', re.ASCII)
 
 
 def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> str:
@@ -39,74 +28,15 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
     Args:   external: Verilog modules that an extmodule may stand for.
     Raises: RtlError: not FIRRTL, not supported, a module without a definition, or a combinational loop.
     """
-    circuit = Circuit(text)
-    parsed: dict[str, Module] = {}
-
-    def module(name: str) -> Module:
-        if name not in parsed:
-            parsed[name] = circuit.module(name)
-        return parsed[name]
-
-    lowered = _lower_all(top, module)
-    outside = {name: parsed[name] for name in lowered if parsed[name].external}
-    for each in outside.values():
-        _require_definition(each, lowered[each.name], external)
-    infer_widths(lowered, top)
-    require_no_loops(lowered)
-    asynchronous = asynchronous_resets(lowered)
-    writers = [
-        _Writer(each, lowered, asynchronous, outside) for each in lowered.values() if each.name not in outside
-    ]
+    design = lower(text, top, external)
+    writers = [_Writer(each, design) for each in design.own()]
     return "\n".join(line for writer in writers for line in writer.lines()) + "\n"
 
 
-def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredModule]:
-    """Lower all modules, instantiated ones first."""
-    lowered: dict[str, LoweredModule] = {}
-
-    def children(name: str) -> Iterator[str]:
-        lowered[name] = Lowering(module(name), module).lower()
-        return (child for child, _ in lowered[name].instances.values())
-
-    return {name: lowered[name] for name in children_first(children, top)}
-
-
-def _require_definition(module: Module, lowered: LoweredModule, external: Container[str]) -> None:
-    if module.external not in external:
-        raise RtlError(
-            f"no definition of {module.external}: extmodule {module.name}; accepted: its Verilog, "
-            "by --library FILE.v"
-        )
-    unknown = [signal.name for signal in lowered.signals.values() if signal.width is None]
-    if unknown:
-        raise RtlError(f"port without a width: {unknown[0]} of extmodule {module.name}")
-
-
-class _Writer:
-    def __init__(
-        self,
-        module: LoweredModule,
-        modules: Mapping[str, LoweredModule],
-        asynchronous: set[tuple[str, str]],
-        outside: Mapping[str, Module],
-    ) -> None:
-        self.module, self.modules, self.asynchronous = module, modules, asynchronous
-        self.outside = outside
-        self.graph = module.graph
-        self.signal_widths = {s.name: s.width or 0 for s in module.signals.values()}
-        self.nodes = self.graph.cone([*self._roots()])
-        self.widths = self.graph.widths(self.nodes, self.signal_widths)
+class _Writer(ModuleView):
+    def __init__(self, module: LoweredModule, design: LoweredDesign) -> None:
+        super().__init__(module, design)
         self.names = self._names()
-        self.registers = {r.signal.name for r in module.registers}
-
-    def _roots(self) -> Iterator[int]:
-        for signal in self.module.signals.values():
-            if signal.value is not None:
-                yield signal.value
-        for register in self.module.registers:
-            yield from (n for n in (register.clock, register.reset, register.initial) if n is not None)
-        for memory in self.module.memories:
-            yield from (p.clock for p in (*memory.reads, *memory.writes) if p.clock is not None)
 
     def _names(self) -> dict[int, str]:
         taken = {*self.module.signals}
@@ -122,8 +52,8 @@ class _Writer:
         return names
 
     def lines(self) -> Iterator[str]:
-        ports = [f"input {_range(self._width(n))}{n}" for n in self.module.inputs if self._width(n)]
-        ports += [f"output {_range(self._width(n))}{n}" for n in self.module.outputs if self._width(n)]
+        ports = [f"input {_range(self.width(n))}{n}" for n in self.module.inputs if self.width(n)]
+        ports += [f"output {_range(self.width(n))}{n}" for n in self.module.outputs if self.width(n)]
         yield f"module {self.module.name} ("
         yield ",\n".join(f"  {port}" for port in ports)
         yield ");"
@@ -147,43 +77,18 @@ class _Writer:
         for memory in self.module.memories:
             yield from self._memory(memory)
         for name, (child, pins) in self.module.instances.items():
-            inner = self.modules[child].signals
+            inner = self.design.modules[child].signals
             connected = ", ".join(f".{port}({pin})" for port, pin in pins.items() if inner[port].width)
-            yield f"{self._type(child)} {name}_instance ({connected});"
-
-    def _type(self, module: str) -> str:
-        """Return the name of the Verilog module, with the parameters of one that is defined elsewhere."""
-        outside = self.outside.get(module)
-        if outside is None:
-            return module
-        for name, value in outside.parameters:
-            if not _PARAMETER.fullmatch(value):
-                raise RtlError(
-                    f"parameter {name} of extmodule {module}: {value}; accepted: a number or a text"
-                )
-        pairs = ", ".join(f".{name}({value})" for name, value in outside.parameters)
-        return f"{outside.external} #({pairs})" if pairs else outside.external
+            yield f"{self.design.verilog_type(child)} {name}_instance ({connected});"
 
     def _assignments(self) -> Iterator[str]:
-        driven = self._driven_elsewhere()
+        driven = self.driven_elsewhere()
         for signal in self.module.signals.values():
             if not signal.width or signal.name in driven:
                 continue
             if signal.value is None:
                 raise RtlError(f"FIRRTL module {self.module.name}: no value: {signal.name}")
             yield f"assign {signal.name} = {self._value(signal.value, is_signed=signal.kind == SINT)};"
-
-    def _driven_elsewhere(self) -> set[str]:
-        driven = {*self.module.inputs, *self.registers}
-        for child, pins in self.module.instances.values():
-            driven |= {pins[port] for port in self.modules[child].outputs}
-        for memory in self.module.memories:
-            driven |= {name for port in memory.reads for name in port.data}
-        unused = {s.name for s in self.module.signals.values() if s.value is None}
-        return driven | {name for name in unused if name in self.module.unread}
-
-    def _width(self, name: str) -> int:
-        return self.signal_widths[name]
 
     def _value(self, node: int, *, is_signed: bool = False) -> str:
         if node == INVALID or not self.widths[node]:
@@ -245,7 +150,7 @@ class _Writer:
         if register.reset is None or register.initial is None:
             return f"always @({event}) {step}"
         reset = self._value(register.reset)
-        if is_asynchronous(self.module, register.reset, register.reset_kind, self.asynchronous):
+        if is_asynchronous(self.module, register.reset, register.reset_kind, self.design.asynchronous):
             event += f" or posedge {reset}"
         initial = self._value(register.initial, is_signed=is_signed)
         return f"always @({event}) if ({reset}) {name} <= {initial}; else {step}"
@@ -260,7 +165,7 @@ class _Writer:
                 address = port.address
                 if memory.read_latency:
                     address = f"{name}_address{number}"
-                    yield f"reg {_range(self._width(port.address))}{address};"
+                    yield f"reg {_range(self.width(port.address))}{address};"
                     clock = self._value(INVALID if port.clock is None else port.clock)
                     yield f"always @(posedge {clock}) if ({port.enable}) {address} <= {port.address};"
                 yield f"assign {port.data[i]} = {name}[{address}];"
