@@ -5,17 +5,42 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pipelines.rtl.reuse.branches import ZERO, Branch, Item, nodes_of, plan
 from pipelines.rtl.reuse.elaboration import Block
 from pipelines.rtl.reuse.expressions import expression, literal, operand, type_of
 from pipelines.rtl.reuse.ir import mask
 from pipelines.rtl.reuse.phases import Phase
-from pipelines.rtl.reuse.placement import Access, ArrayKey
+from pipelines.rtl.reuse.placement import Access, ArrayKey, Placement
 
-if TYPE_CHECKING:
-    from pipelines.rtl.reuse.emission import Emitter
+
+@dataclass(slots=True, kw_only=True)
+class WordArray:
+    """An array of the state: its C++ name, bits per word, slots in front of slot 0, slots in all."""
+
+    name: str
+    width: int
+    front: int
+    slots: int
+    is_double: bool = False
+
+
+class State(Protocol):
+    """What a body asks of the state of a simulator.
+
+    Attributes: memories: C++ name of a memory, by block and number. is_skipping: see `activity`.
+    """
+
+    stimuli: int
+    placement: Placement
+    arrays: dict[ArrayKey, WordArray]
+    memories: dict[tuple[str, int], str]
+    is_skipping: bool
+
+    def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
+        """Return the pointer to slot 0 of an array."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +60,12 @@ class Body:
                 node of their present one.
     """
 
-    def __init__(self, emitter: Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
-        self.emitter, self.name, self.block = emitter, name, block
+    def __init__(self, state: State, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
+        self.state, self.name, self.block = state, name, block
         self.phase, self.is_state = phase, is_state
         self.pointers: list[str] = []
         self.names: dict[int, str] = {}
-        self.is_alone = emitter.stimuli == emitter.placement.extents[name] == 1
+        self.is_alone = state.stimuli == state.placement.extents[name] == 1
         self.has_broadcast = False
         self._known: dict[str, str] = {}
         self.stored: dict[int, tuple[ArrayKey, int]] = {}
@@ -70,7 +95,7 @@ class Body:
         steps = [Step(item=None), *(Step(item=item) for item in items)]
         for key, node in self.stores():
             own = reads.get(key.number, -1) if key.kind == "register" else -1
-            if own >= 0 and node in places and not self.emitter.arrays[key].is_double:
+            if own >= 0 and node in places and not self.state.arrays[key].is_double:
                 self._store_in_branches(items[places[node]], key, node, own, uses)
             if node not in self.stored:
                 steps[1 + max(places.get(node, -1), places.get(own, -1))].stores.append((key, node))
@@ -140,7 +165,7 @@ class Body:
             key = ArrayKey("register", self.name, i)
             following = self.block.nodes[register.next]
             keeps = (following.op, following.value) == ("register", i)
-            if not keeps or self.emitter.arrays[key].is_double:
+            if not keeps or self.state.arrays[key].is_double:
                 yield key, register.next
 
     def _choice(self, node: int, value: int) -> Iterator[str]:
@@ -179,7 +204,7 @@ class Body:
         if node.op == "register":
             return f"{self._pointer(ArrayKey('register', self.name, node.value))}[k]"
         if node.op == "input":
-            return self._pin(self.emitter.placement.accesses[self.name][node.value], node.width)
+            return self._pin(self.state.placement.accesses[self.name][node.value], node.width)
         if node.op == "memread":
             return self._read(number)
         return expression(self.block, number, self.names)
@@ -189,7 +214,7 @@ class Body:
             return literal(access.constant or 0, width)
         if access.slot is None:
             return f"{self._pointer(access.array, distance=access.distance)}[k]"
-        n = self.emitter.stimuli
+        n = self.state.stimuli
         pointer = self._pointer(access.array, distance=-access.slot)
         if n == 1:
             return f"{pointer}[0]"
@@ -200,7 +225,7 @@ class Body:
         node = self.block.nodes[number]
         memory = self.block.memories[node.value]
         address = self._operand(node.args[0])
-        text = f"st.{self.emitter.memories[self.name, node.value]}[(size_t)k * {memory.size} + {address}]"
+        text = f"st.{self.state.memories[self.name, node.value]}[(size_t)k * {memory.size} + {address}]"
         if mask(self.block.nodes[node.args[0]].width) < memory.size:
             return text
         return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
@@ -208,7 +233,7 @@ class Body:
     def write_lines(self) -> Iterator[str]:
         """Yield the lines that write memories."""
         for i, memory in enumerate(self.block.memories if self.is_state else ()):
-            name = self.emitter.memories[self.name, i]
+            name = self.state.memories[self.name, i]
             for write in memory.writes:
                 address, data = self._operand(write.address), self._operand(write.data)
                 bits = self.block.nodes[write.mask]
@@ -217,7 +242,7 @@ class Body:
                 word = f"st.{name}[(size_t)k * {memory.size} + {address}]"
                 kind = type_of(memory.width)
                 enable = self._operand(write.mask)
-                told = " st.wrote = 1;" if self.emitter.is_skipping else ""
+                told = " st.wrote = 1;" if self.state.is_skipping else ""
                 if (bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1) or bits.width == 1:
                     yield f"if ({enable}{check}) {{ {word} = {data};{told} }}"
                 else:
@@ -225,9 +250,9 @@ class Body:
                     yield f"if ({enable}{check}) {{ {word} = ({kind})({mixed});{told} }}"
 
     def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
-        array = self.emitter.arrays[key]
-        base = self.emitter.base(key, is_next=is_written)
-        offset = -distance * self.emitter.stimuli
+        array = self.state.arrays[key]
+        base = self.state.base(key, is_next=is_written)
+        offset = -distance * self.state.stimuli
         text = f"{base} + {offset}" if offset >= 0 else f"{base} - {-offset}"
         if text not in self._known:
             name = self._known[text] = f"p{len(self._known)}"

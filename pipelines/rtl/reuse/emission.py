@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.rtl.reuse.body import Body
+from pipelines.rtl.reuse.body import Body, WordArray
 from pipelines.rtl.reuse.elaboration import Block
 from pipelines.rtl.reuse.expressions import literal, type_of
 from pipelines.rtl.reuse.ir import mask
@@ -30,17 +30,6 @@ _MOST_RUNS = 12
 """Copies that are written as loops of their own; more become a table."""
 _FEW_LANES = 16  # below which variants of a function, and vectors of copied words, do not pay
 _LINE = 64  # bytes of a cache line
-
-
-@dataclass(slots=True, kw_only=True)
-class _Array:
-    """An array of the state: its C++ name, bits per word, slots in front of slot 0, slots in all."""
-
-    name: str
-    width: int
-    front: int
-    slots: int
-    is_double: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,7 +57,7 @@ class Emitter:
         self.numbers = {name: i for i, name in enumerate(self.blocks)}
         self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
         self._register_nodes: dict[str, dict[int, int]] = {}
-        self.arrays: dict[ArrayKey, _Array] = {}
+        self.arrays: dict[ArrayKey, WordArray] = {}
         self.memories: dict[tuple[str, int], str] = {}
         self._declare()
 
@@ -99,7 +88,7 @@ class Emitter:
 
     def _array(self, key: ArrayKey, name: str, width: int, extent: int, *, is_double: bool = False) -> None:
         front, back = self.placement.margins.get(key, (0, 0))
-        self.arrays[key] = _Array(
+        self.arrays[key] = WordArray(
             name=name, width=width, front=front, slots=front + extent + back, is_double=is_double
         )
 
@@ -135,7 +124,7 @@ class Emitter:
                 yield f"  alignas({_LINE}) u64 t_{array.name}[{array.slots * self.stimuli}];"
         yield "};"
 
-    def _registers(self) -> Iterator[_Array]:
+    def _registers(self) -> Iterator[WordArray]:
         for name, block in self.blocks.items():
             for i in range(len(block.registers)):
                 yield self.arrays[ArrayKey("register", name, i)]
@@ -158,7 +147,7 @@ class Emitter:
         )
 
     def _state_array(
-        self, block: str, number: int, name: str, width: int, array: _Array | None, words: int
+        self, block: str, number: int, name: str, width: int, array: WordArray | None, words: int
     ) -> StateArray:
         return StateArray(
             block=block,

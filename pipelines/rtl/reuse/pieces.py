@@ -79,7 +79,7 @@ def _stored(body: Body, pieces: Sequence[Sequence[Step]]) -> Mapping[int, int]:
     for number, piece in enumerate(pieces):
         for step in piece:
             for key, _ in step.stores:
-                if key.kind == "register" and not body.emitter.arrays[key].is_double:
+                if key.kind == "register" and not body.state.arrays[key].is_double:
                     stored[registers.get(key.number, -1)] = number
             stored |= {body.stored[node][1]: number for node in _nodes(step) if node in body.stored}
     return stored
