@@ -112,6 +112,8 @@ class Simulation:
     def _set_input(self, port: str, value: int) -> None:
         if port not in self.inputs:
             raise RtlError(f"unknown input: {port}; accepted: {', '.join(self.inputs) or 'none'}")
+        if not isinstance(value, int | np.integer):
+            raise RtlError(f"value of {port}: {value!r}; accepted: a whole number")
         if not 0 <= value <= mask(self.inputs[port]):
             raise RtlError(f"value of {port}: {value}; accepted: 0 to {mask(self.inputs[port])}")
         self._values[port] = int(value)

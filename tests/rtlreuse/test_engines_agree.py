@@ -657,3 +657,17 @@ def test_a_file_is_measured_by_the_memory_of_its_module() -> None:
     assert list(words_beyond(text, files, [of_b])) == []
     [(name, _)] = words_beyond(text, files, [replace(of_b, module="$paramod$1f\\a")])
     assert name == "w.hex"
+
+
+def test_a_part_that_begins_below_bit_0_is_written_as_far_as_it_exists(programs: Path) -> None:
+    """Yosys' reader of Verilog loses the whole assignment; Icarus drops the bit below 0 alone."""
+    text = """
+module top (input clk, input [1:0] a, input [3:0] i, output reg [15:0] q);
+  initial q = 0;
+  always @(posedge clk) q[i -: 2] <= a;
+endmodule
+"""
+    program = build_reuse(text, top="top", folder=programs, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        for a, i, expected in ((2, 0, 0), (0, 8, 1), (1, 0, 1), (0, 8, 0), (3, 0, 0), (0, 2, 1)):
+            assert simulator.step({"a": a, "i": i})["q"] == expected

@@ -479,3 +479,36 @@ def test_included_files_reject_text_without_end(tmp_path: Path, monkeypatch: pyt
     write({f"f{n}.v": f'`include "f{n + 1}.v"\n' * 2 for n in range(40)} | {"f40.v": "// end\n" * 10})
     with pytest.raises(RtlError, match=r"more than 10000 characters with included files \(f\d+\.v:\d+\)"):
         read_project(ProjectFiles(files=[Path("f0.v")]))
+
+
+def test_a_memory_file_may_be_named_by_a_parameter_or_a_macro(tmp_path: Path) -> None:
+    (tmp_path / "sw").mkdir()
+    (tmp_path / "sw" / "a.hex").write_text("1 2 3 4\n")
+    (tmp_path / "t.v").write_text(
+        'module t #(parameter F = "none.hex") (input [1:0] a, output [7:0] q);\n'
+        "  reg [7:0] m [0:3];\n  initial $readmemh(F, m);\n  assign q = m[a];\nendmodule\n"
+    )
+    files = ProjectFiles(files=[tmp_path / "t.v"], root=tmp_path, parameters=['F="sw/a.hex"'])
+    project = read_project(files)
+    assert dict(project.files) == {"sw/a.hex": b"1 2 3 4\n"}
+
+
+def test_files_that_include_each_other_behind_guards_are_no_cycle(tmp_path: Path) -> None:
+    for own, other in ("ab", "ba"):
+        (tmp_path / f"{own}.vh").write_text(
+            f'`ifndef {own.upper()}\n`define {own.upper()}\n`include "{other}.vh"\n`define X{own} 1\n`endif\n'
+        )
+    (tmp_path / "t.v").write_text(
+        '\ufeff`include "a.vh"\nmodule t (output [7:0] q);\n  assign q = `Xa + `Xb;\nendmodule\n',
+        encoding="utf-8",
+    )
+    assert "`Xa + `Xb" in read_project(ProjectFiles(files=[tmp_path / "t.v"])).text
+
+
+def test_other_encodings_are_read_in_comments_alone(tmp_path: Path) -> None:
+    source = tmp_path / "t.v"
+    source.write_bytes(b"// caf\xe9\nmodule t (output q);\n  assign q = 1;\nendmodule\n")
+    assert read_project(ProjectFiles(files=[source])).top == "t"
+    source.write_bytes(b"module t (output q);\n  assign caf\xe9 = 1;\nendmodule\n")
+    with pytest.raises(RtlError, match=r"not UTF-8 text outside comments \(line 2\)"):
+        read_project(ProjectFiles(files=[source]))

@@ -13,6 +13,8 @@ from pipelines.rtl.reuse.languages import DEFINED
 
 MOST_DEPTH = 64
 """Files that include each other; recursion takes a few frames for each."""
+MOST_TIMES = 3
+"""A file in itself: two that include each other behind guards are no cycle."""
 MOST_CHARACTERS = 256 << 20
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<escaped>\\\S+)"""
@@ -80,8 +82,9 @@ class Expander:
 
     def _expand(self, file: Path, place: Place, outer: Sequence[Path]) -> Iterator[Source]:
         whole = file.resolve()
-        if whole in outer:
-            names = " -> ".join(self.shown(one) for one in (*outer[outer.index(whole) :], whole))
+        if outer.count(whole) >= MOST_TIMES:
+            last = len(outer) - 1 - outer[::-1].index(whole)
+            names = " -> ".join(self.shown(one) for one in (*outer[last:], whole))
             raise RtlError(f"cycle of included files: {names} ({place})")
         if len(outer) >= MOST_DEPTH:
             raise RtlError(f"more than {MOST_DEPTH} files include each other: {self.shown(file)} ({place})")

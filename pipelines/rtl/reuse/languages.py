@@ -79,6 +79,8 @@ _PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 """An assignment to a part of a word of memory, or to an element of an array of two dimensions.
 
 The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
+_DOWNWARD_PART = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*-:(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
+"""An assignment to a part that ends at an index, as in `q[i -: 2]`."""
 _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")
 _WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
 _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
@@ -126,8 +128,8 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     """Return a design as Verilog or SystemVerilog, and the language that names Yosys' first reader of it.
 
     FIRRTL becomes Verilog. Verilog is first read as SystemVerilog where Yosys' reader of Verilog errs: it
-    writes zeros in the place of the sign of what is assigned to a part of a word of memory, and takes
-    `$readmemh` as the first statement of its block.
+    writes zeros in the place of the sign of what is assigned to a part of a word of memory, loses what is
+    assigned to a part that begins below bit 0, and takes `$readmemh` as the first statement of its block.
 
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
@@ -136,7 +138,8 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
         verilog = firrtl_to_verilog(circuit, top=top, external=modules_of(library))
         return f"{verilog}{library}", VERILOG
     code = _COMMENT.sub(" ", text)
-    if language == VERILOG and (_PART_OF_A_WORD.search(code) or _WORDS_FROM_FILE.search(code)):
+    forms = (_PART_OF_A_WORD, _DOWNWARD_PART, _WORDS_FROM_FILE)
+    if language == VERILOG and any(form.search(code) for form in forms):
         return text, SYSTEMVERILOG
     return text, language
 
@@ -378,4 +381,5 @@ def _may_ask_yosys(text: str, refusal: str) -> bool:
     code = _COMMENT.sub(" ", text)
     loses_sign = _PART_OF_A_WORD.search(code) and _SIGNED_VALUE.search(code)
     loses_order = _WORDS_FROM_FILE.search(code) and _ASSIGNED_WORD.search(code)
-    return _BEYOND_READER.search(refusal) is not None and not loses_sign and not loses_order
+    is_lossy = loses_sign or loses_order or _DOWNWARD_PART.search(code)
+    return _BEYOND_READER.search(refusal) is not None and not is_lossy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -21,6 +21,7 @@ from pipelines.rtl.reuse.languages import (
     language_of,
     with_libraries,
     with_macros,
+    without_comments,
 )
 from pipelines.rtl.reuse.modules import Definition, definitions, find_top, uses_old_names, with_parameters
 
@@ -143,10 +144,14 @@ class _Reader:
         )
         self.read.add(path.resolve())
         try:
-            return content.decode("utf-8")
+            return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
+            text = content.decode("latin-1")
+            if without_comments(text).isascii():
+                return text
+            line = content.count(b"\n", 0, error.start) + 1
             raise RtlError(
-                f"cannot read the {what} {path}: not UTF-8 text (byte {error.start}){where}"
+                f"cannot read the {what} {path}: not UTF-8 text outside comments (line {line}){where}"
             ) from error
 
     def is_inside(self, path: Path) -> bool:
@@ -236,6 +241,9 @@ def _read_verilog(reader: _Reader, arguments: Arguments) -> Project:
         languages.add(_language(file, place))
         parts += _expanded(expander, file, place)
     files, paths, parts = _memories(reader, parts)
+    if any(_WORDS_FROM_FILE.search(part.code) for part in parts):
+        named = [*(parameter.value for parameter in arguments.parameters), *define]
+        _add_memories(reader, named, arguments.sources, files, paths)
     text = "".join(part.text for part in parts)
     text = with_parameters(text, _code(parts), top=top, values=arguments.parameters)
     language = SYSTEMVERILOG if SYSTEMVERILOG in languages else VERILOG
@@ -382,6 +390,22 @@ def _memories(
             text, code = (f"{t[: match.start(1)]}{plain}{t[match.end(1) :]}" for t in (text, code))
         renamed.append(Source(text=text, code=code, file=part.file))
     return files, paths, renamed
+
+
+def _add_memories(
+    reader: _Reader,
+    texts: Iterable[str],
+    sources: Sequence[Placed],
+    files: dict[str, bytes],
+    paths: dict[str, Path],
+) -> None:
+    """Add the files that values of parameters and macros name, from the current folder or a source's."""
+    folders = dict.fromkeys(Path(source.value).parent for source in sources)
+    for name in (match[1] for text in texts for match in _QUOTED.finditer(text)):
+        found = (_memory_path(reader, name, folder / "source") for folder in folders)
+        path = next((path for path in found if path is not None), None)
+        if name not in files and _is_plain(name) and path is not None:
+            files[name], paths[name] = _memory_words(path), path
 
 
 def _memory_path(reader: _Reader, name: str, file: Path) -> Path | None:

@@ -20,7 +20,7 @@ from pipelines.rtl.reuse.ir import LIMB
 from pipelines.rtl.reuse.layout import Layout, Place
 from pipelines.rtl.reuse.placement import ArrayKey, Placement, place
 from pipelines.rtl.reuse.structure import ENVIRONMENT, Source, Structure, analyse, words_of
-from pipelines.rtl.reuse.verilator_ports import model_name
+from pipelines.rtl.reuse.verilator_ports import CPP_WORDS, model_name
 
 RUNTIME = ("verilated.h", "verilated_vcd_c.h")
 """Headers beside every model."""
@@ -77,7 +77,7 @@ def write_model(
     Raises: RtlError: the design is rejected.
     """
     name = prefix or f"V{model_name(top)}"
-    if not _PREFIX.fullmatch(name):
+    if not _PREFIX.fullmatch(name) or name in CPP_WORDS:
         raise RtlError(f"--prefix {prefix}; accepted: a name of C++")
     design = read_design(text, top=top, timeout_s=timeout_s, is_driven=True, **source)
     writer = _Writer(design, name)

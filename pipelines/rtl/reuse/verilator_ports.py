@@ -20,7 +20,7 @@ _EDGE = re.compile(r"\b(?:pos|neg)edge ([\w.$]+)")
 _ESCAPED = re.compile(r"__0([0-9a-f]{2})")
 _RESERVED = "__SYM__"
 """What Verilator writes before names that C++ reserves."""
-_CPP_WORDS = frozenset(
+CPP_WORDS = frozenset(
     re.findall(
         r"\w+",
         "abort alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector "
@@ -98,7 +98,7 @@ def plain_name(name: str) -> str:
 
 def model_name(name: str) -> str:
     """Return the name of a port in a model; the inverse of `plain_name`."""
-    if name in _CPP_WORDS:
+    if name in CPP_WORDS:
         return f"{_RESERVED}{name}"
     text = name.replace("__", "___05F")
     return re.sub(r"^[0-9]|[^A-Za-z0-9_]", lambda match: f"__0{ord(match[0]):02x}", text)
