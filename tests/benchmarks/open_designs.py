@@ -175,7 +175,7 @@ DESIGNS = {
 IRREGULAR = ("serv", "picorv32", "vexriscv", "ibex", "rocket", "wide_128")
 """Cores in which little repeats."""
 GAIN = "Geometric mean of the gains over Verilator"
-COMMAND = "python -m tests.benchmarks.open_designs --engines reuse,verilator,arc --record"
+COMMAND = "python -m tests.benchmarks.open_designs --engines reuse,verilator,arc"
 
 
 def instruction(rng: random.Random) -> int:

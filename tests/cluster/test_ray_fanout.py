@@ -33,7 +33,7 @@ def square(item: int, *, bad: int = -1) -> Outcome[tuple[int, int]]:
     return Outcome(result=(item * item, os.getpid()), failed=item % 2 == 1, name=f"item {item}")
 
 
-def wait(item: int, *, seconds: float, folder: Path, ending: int) -> Outcome[int]:
+def wait(item: int, *, seconds: float, folder: Path, ending: int = 0) -> Outcome[int]:
     """Wait; an item on the node whose process is `ending` leaves its name and has no end of its own."""
     if os.getppid() == ending:
         (folder / str(item)).touch()
