@@ -9,6 +9,7 @@ import pytest
 from pipelines.rtl.reuse import FIRRTL, CombinationalLoop, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
 from pipelines.rtl.reuse.languages import as_verilog, with_libraries
+from pipelines.rtl.reuse.netlist import read_verilog
 from tests.rtlreuse.firrtl_designs import PAIRS
 
 
@@ -114,3 +115,12 @@ def test_loop_is_named_signal_by_signal(programs: Path) -> None:
     with pytest.raises(CombinationalLoop) as error:
         build_reuse(text, top="top", folder=programs, language=FIRRTL)
     assert set(error.value.signals) == {"top.p", "top.q"}
+
+
+def test_a_module_that_the_library_has_too_is_rejected() -> None:
+
+    text = design(OUTSIDE, CLOCKED) + EXTMODULE.replace("delay", "outer")
+    library = DELAY.replace("delay", "outer").replace("endmodule", "top u (clock); endmodule")
+    joined = with_libraries(text, language=FIRRTL, libraries=[library, "module top (input c); endmodule"])
+    with pytest.raises(RtlError, match=r"^module top in FIRRTL and in its library"):
+        read_verilog(joined, top="top", language=FIRRTL)

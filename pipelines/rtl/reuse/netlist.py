@@ -115,7 +115,10 @@ def _firrtl_modules(
     modules, design = firrtl_to_modules(circuit, top=top, external=modules_of(library))
     if design.outside:
         others, _ = read(f"{wrapper(design, _WRAPPER)}{library}", VERILOG, top=_WRAPPER)
-        modules |= {name: module for name, module in others.items() if name != _WRAPPER}
+        del others[_WRAPPER]
+        if twice := sorted(modules.keys() & others.keys()):
+            raise RtlError(f"module {twice[0]} in FIRRTL and in its library; accepted: one of both")
+        modules |= others
     return modules
 
 

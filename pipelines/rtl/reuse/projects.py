@@ -402,8 +402,8 @@ def _add_memories(
     """Add the files that values of parameters and macros name, from the current folder or a source's."""
     folders = dict.fromkeys(Path(source.value).parent for source in sources)
     for name in (match[1] for text in texts for match in _QUOTED.finditer(text)):
-        found = (_memory_path(reader, name, folder / "source") for folder in folders)
-        path = next((path for path in found if path is not None), None)
+        candidates = (_memory_path(reader, name, folder / "source") for folder in folders)
+        path = next((path for path in candidates if path is not None), None)
         if name not in files and _is_plain(name) and path is not None:
             files[name], paths[name] = _memory_words(path), path
 

@@ -28,19 +28,9 @@ _WORDS = "words.h"
 _PREFIX = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _UNPRINTABLE = re.compile(r"[^\w$.\[\]:-]", re.ASCII)
 _MEMBERS = (
-    *("eval", "eval_step", "eval_end_step", "final", "eventsPending", "trace", "name", "hierName", "threads"),
-    *(
-        "contextp",
-        "modelName",
-        "tracedSignals",
-        "tracedValues",
-        "tracedWords",
-        "m_model",
-        "step",
-        "set_zero",
-        "read",
-    ),
-)
+    "eval", "eval_step", "eval_end_step", "final", "eventsPending", "trace", "name", "hierName", "threads",
+    "contextp", "modelName", "tracedSignals", "tracedValues", "tracedWords", "m_model", "step", "set_zero", "read",
+)  # fmt: skip
 """Names of the class that a port cannot have."""
 _HALF = 32
 _LIBRARY_BYTES = 1 << 30
