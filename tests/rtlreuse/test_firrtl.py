@@ -118,7 +118,6 @@ def test_loop_is_named_signal_by_signal(programs: Path) -> None:
 
 
 def test_a_module_that_the_library_has_too_is_rejected() -> None:
-
     text = design(OUTSIDE, CLOCKED) + EXTMODULE.replace("delay", "outer")
     library = DELAY.replace("delay", "outer").replace("endmodule", "top u (clock); endmodule")
     joined = with_libraries(text, language=FIRRTL, libraries=[library, "module top (input c); endmodule"])

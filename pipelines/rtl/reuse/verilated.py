@@ -29,7 +29,8 @@ _PREFIX = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _UNPRINTABLE = re.compile(r"[^\w$.\[\]:-]", re.ASCII)
 _MEMBERS = (
     "eval", "eval_step", "eval_end_step", "final", "eventsPending", "trace", "name", "hierName", "threads",
-    "contextp", "modelName", "tracedSignals", "tracedValues", "tracedWords", "m_model", "step", "set_zero", "read",
+    "contextp", "modelName", "tracedSignals", "tracedValues", "tracedWords", "m_model", "step",
+    "set_zero", "read",
 )  # fmt: skip
 """Names of the class that a port cannot have."""
 _HALF = 32
