@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Without this the wrapper of pyright asks its registry for a newer version at every start.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help run test check setup tested system venv lock docs clean
+.PHONY: help run test check setup tested system venv lock docs site clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 10
@@ -58,6 +58,9 @@ docs: venv ## pages that derive from the code and from measured figures
 	$(BIN)/python -m pipelines.schemas.documentation docs/tables.md
 	$(BIN)/python -m assets.dvc_stages dvc.yaml
 	$(BIN)/python -m assets.results_pages docs
+
+site: venv ## the documentation as a site, below build/site
+	$(BIN)/python -m simfoundry.site build/site
 
 clean: ## remove .venv and caches; the data folder stays
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from pipelines.dataset.releases import load_release
+from pipelines.dataset.releases.card import about_release
 from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes, hub_header
 from pipelines.schemas import table_spec
 
@@ -40,6 +41,15 @@ def test_the_description_of_a_release_has_the_columns_of_its_files(release: Path
     files = {f.table: f.path for f in reversed(manifest.files) if f.table is not None}
     described = {r["name"]: [f["name"] for f in r["field"]] for r in content["recordSet"]}
     assert described == {table: pq.read_schema(release / path).names for table, path in files.items()}
+
+
+@pytest.mark.parametrize("release", SHIPPED)
+def test_a_release_says_what_its_main_table_is_about(release: Path) -> None:
+    manifest = load_release(release).manifest
+    about = about_release(manifest)
+    assert about in " ".join((release / "README.md").read_text(encoding="utf-8").split())
+    assert json.loads((release / CROISSANT_FILE).read_text(encoding="utf-8"))["description"] == about
+    assert about.startswith("C programs") == ("programs" in manifest.rows)
 
 
 def test_the_head_of_the_card_names_a_configuration_per_table(repository: Path) -> None:

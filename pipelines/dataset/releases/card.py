@@ -18,6 +18,9 @@ from pipelines.schemas.documentation import markdown_table, ordered_tables, tabl
 
 Tables = Mapping[str, pa.Table]
 
+NETWORKS = "network_runs"
+PLACEMENTS = "placements"
+SEARCHES = "pragma_designs"
 REASONS_SHOWN = 12
 REASON_LENGTH = 110
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -56,7 +59,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _failures(tables),
         review_text(manifest.name, tables),
         _making(manifest, reproduction),
-        _LIMITS + _changed_designs(tables) + (_NETWORK_LIMITS if NETWORKS in tables else ""),
+        _limits(manifest, tables),
         _LICENCE,
         _columns(manifest),
     ]
@@ -65,13 +68,19 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
 
 def about_release(manifest: Manifest) -> str:
     """Describe a release in one paragraph."""
-    return (_LABELLED if "labels" in manifest.rows else _OTHER_TABLES).replace("\n", " ")
+    return _ABOUT[_main_table(manifest)].replace("\n", " ")
+
+
+def _main_table(manifest: Manifest) -> str:
+    """Return the table that says what a release is about; `programs` where no other one is released."""
+    return next((table for table in _ABOUT if table in manifest.rows), "programs")
 
 
 def _introduction(manifest: Manifest) -> str:
-    shown = next(table for table in ("labels", SEARCHES, "programs") if table in (*manifest.rows, "programs"))
-    about = _LABELLED if shown == "labels" else _OTHER_TABLES
-    return _INTRODUCTION.replace("ABOUT", about).replace("NAME", manifest.name).replace("TABLE", shown)
+    shown = _main_table(manifest)
+    return (
+        _INTRODUCTION.replace("ABOUT", _ABOUT[shown]).replace("NAME", manifest.name).replace("TABLE", shown)
+    )
 
 
 _INTRODUCTION = """\
@@ -87,14 +96,33 @@ labelled again. The files are plain Parquet: DuckDB, pandas and polars read them
     SELECT * FROM 'releases/NAME/tables/TABLE/*.parquet' WHERE status = 'ok'
 """
 
-_LABELLED = """\
+_ABOUT = {
+    "labels": """\
 C programs under hardware configurations, with labels from high-level synthesis, cycle-exact runs, logic
 synthesis and power. Each label that is `ok` was checked: every output of the hardware equals the same C
-compiled natively."""
-
-_OTHER_TABLES = """\
-C programs and some of the tables about them, without labels. They are for one purpose and not for others: the
-commands below name the tables."""
+compiled natively.""",
+    NETWORKS: """\
+Networks simulated packet by packet: runs, their flows, and each flow at each queue of its path, with the
+estimates of queueing theory.""",
+    PLACEMENTS: """\
+Dataflow graphs and their placements on reconfigurable fabrics, with routes, simulated throughput and the
+heuristic's estimate.""",
+    SEARCHES: """\
+C programs and the directive configurations that searches tried, with measured cycles and proven lower
+bounds.""",
+    "accelerator_labels": """\
+Neural networks compiled for systolic accelerators, and for a part of them power, energy and cycles of the
+netlist on the network's data.""",
+    "fixed_networks": """\
+Neural networks as fixed-point pipelines, with cycles of every one and power and energy of a part of
+them.""",
+    "simulations": """\
+Hardware designs with random inputs, each simulated by several engines: time of the build, time per cycle,
+and a digest of the outputs.""",
+    "programs": """\
+C programs and some of the tables about them, without labels.""",
+}
+"""What a release is about, by its main table: the first of these that it has."""
 
 
 def _contents(manifest: Manifest) -> str:
@@ -158,7 +186,6 @@ def _statuses(rows: pl.LazyFrame, places: Sequence[str]) -> list[tuple[str, ...]
     return [tuple(map(str, row)) for row in by_place.sort(places).collect().iter_rows()]
 
 
-NETWORKS = "network_runs"
 _NETWORKS = """\
 Packets through whole networks: each run with its flows, and each flow at each queue of its way, beside what
 queueing theory says of them. `configuration` of a run is all that it can be made again from.
@@ -174,7 +201,6 @@ def _networks(tables: Tables) -> str:
     return "## Simulated networks\n\n" + _NETWORKS + "\n" + markdown_table(head, rows)
 
 
-PLACEMENTS = "placements"
 _PLACEMENTS = """\
 Dataflow graphs on reconfigurable fabrics: placements, routes, simulated throughput, and the
 heuristic's estimate. `configuration` of a graph is its fabric.
@@ -192,7 +218,6 @@ def _placements(tables: Tables) -> str:
     return "## Placements\n\n" + _PLACEMENTS + "\n" + table
 
 
-SEARCHES = "pragma_designs"
 _SEARCHES = """\
 Configurations of directives that searches tried, each with a lower bound on its cycles and the cycles that
 were measured.
@@ -277,9 +302,7 @@ With the tools below, every file but `measured.json` and those it lists comes ou
 Wall-clock times differ between any two runs.
 """
 
-_LIMITS = """\
-## Limits
-
+_LABEL_LIMITS = """\
 * Area, delay, leakage and power are those of a mapped netlist before placement and routing: no wire beyond
   the library's pin capacitances, no clock tree.
 * There are no memory macros. Arrays of the interface lie outside of the design with the delays of the row;
@@ -296,6 +319,13 @@ _CHANGED = """\
   have other designs, or none, in later versions of the engine: {programs} of {all_programs} programs that are
   ok, {designs} of {all_designs} designs.
 """
+
+
+def _limits(manifest: Manifest, tables: Tables) -> str:
+    labelled = _LABEL_LIMITS if "labels" in manifest.rows else ""
+    networks = _NETWORK_LIMITS if NETWORKS in tables else ""
+    limits = labelled + _changed_designs(tables) + networks
+    return f"## Limits\n\n{limits}" if limits else ""
 
 
 def _changed_designs(tables: Tables) -> str:
