@@ -1,4 +1,4 @@
-"""Every code block of the README, in order, in one project; what it prints is what the page says."""
+"""Every code block of the README, then of the how-tos, in one project: it prints what the page says."""
 
 from __future__ import annotations
 
@@ -21,8 +21,15 @@ from typing import Any
 import pytest
 from readme_blocks import Block, Command, agrees, masked, read_blocks, read_commands
 
+from assets.errors import FoundryError
+from assets.front_page import with_tables
+
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "howto.md")
+BLOCKS = [(page, block) for page in PAGES for block in read_blocks(page.read_text(encoding="utf-8"))]
+MOST_LINES = 150
+MOST_LINKS = 3
 MOST_NOT_RUN = 6
 SERVER = "simfoundry ui"
 NODE = "simfoundry node"
@@ -85,25 +92,28 @@ def project(
 
 @pytest.mark.filterwarnings("ignore")  # of the packages that the Python blocks use
 @pytest.mark.parametrize(
-    "block",
+    ("page", "block"),
     [
         pytest.param(
-            block, marks=[pytest.mark.slow] * any(map(block.text.__contains__, SLOW)), id=f"line-{block.line}"
+            page,
+            block,
+            marks=[pytest.mark.slow] * any(map(block.text.__contains__, SLOW)),
+            id=f"{page.stem}-line-{block.line}",
         )
-        for block in BLOCKS
+        for page, block in BLOCKS
     ],
 )
-def test_a_block_does_what_the_page_says(block: Block, project: Project) -> None:
+def test_a_block_does_what_the_page_says(page: Path, block: Block, project: Project) -> None:
     if block.not_run:
         pytest.skip(f"not run: {block.not_run}")
     if block.language == "python":
-        _run_python(block, project)
+        _run_python(page, block, project)
         return
     with ExitStack() as nodes:
-        _run_commands(block, project, nodes)
+        _run_commands(page, block, project, nodes)
 
 
-def _run_commands(block: Block, project: Project, nodes: ExitStack) -> None:
+def _run_commands(page: Path, block: Block, project: Project, nodes: ExitStack) -> None:
     port = _free_port()
     for command in read_commands(block):
         command = replace(command, text=command.text.replace(HEAD, f"127.0.0.1:{port}"))
@@ -112,7 +122,7 @@ def _run_commands(block: Block, project: Project, nodes: ExitStack) -> None:
             continue
         printed = _served(command, project) if command.text.startswith(SERVER) else _run(command, project)
         assert agrees(command.output, printed), (
-            f"README.md:{block.line}: $ {command.text}\nsays:\n{masked(command.output)}\nprints:\n{printed}"
+            f"{page.name}:{block.line}: $ {command.text}\nsays:\n{masked(command.output)}\nprints:\n{printed}"
         )
 
 
@@ -171,10 +181,10 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _run_python(block: Block, project: Project) -> None:
+def _run_python(page: Path, block: Block, project: Project) -> None:
     """Run a block as a doctest; `>>>` begins a statement, and what it prints is compared."""
     test = doctest.DocTestParser().get_doctest(
-        block.text, project.names, f"README.md:{block.line}", "README.md", block.line
+        block.text, project.names, f"{page.name}:{block.line}", page.name, block.line
     )
     assert test.examples, "a Python block must have statements behind >>>"
     said: list[str] = []
@@ -186,15 +196,33 @@ def _run_python(block: Block, project: Project) -> None:
 
 
 def test_at_most_six_blocks_are_not_run() -> None:
-    reasons = [block.not_run for block in BLOCKS if block.not_run]
+    reasons = [block.not_run for _, block in BLOCKS if block.not_run]
     assert len(reasons) <= MOST_NOT_RUN, reasons
     assert BLOCKS
 
 
 def test_every_block_has_a_language() -> None:
-    fences = (ROOT / "README.md").read_text(encoding="utf-8").count("\n```")
+    fences = sum(page.read_text(encoding="utf-8").count("\n```") for page in PAGES)
     assert fences == 2 * len(BLOCKS)
-    assert {block.language for block in BLOCKS} <= {"console", "python"}
+    assert {block.language for _, block in BLOCKS} <= {"console", "python"}
+
+
+def test_the_readme_is_short() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    cells = [cell for line in lines if line.startswith("|") for cell in line.split("|")]
+    assert [cell for cell in cells if cell.count("](") > MOST_LINKS] == []
+
+
+def test_tables_of_the_readme_are_those_of_releases_and_weights() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert with_tables(text) == text
+    assert with_tables("<!-- derived: releases -->\n\n| old |\n\nrest").endswith("| 25.1 |\n\nrest")
+
+
+def test_a_page_rejects_an_unknown_derived_table() -> None:
+    with pytest.raises(FoundryError, match="unknown derived table: x; accepted: releases, predictors"):
+        with_tables("<!-- derived: x -->\n\n")
 
 
 @pytest.mark.parametrize(

@@ -68,16 +68,16 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
 
 def about_release(manifest: Manifest) -> str:
     """Describe a release in one paragraph."""
-    return _ABOUT[_main_table(manifest)].replace("\n", " ")
+    return _ABOUT[main_table(manifest)].replace("\n", " ")
 
 
-def _main_table(manifest: Manifest) -> str:
+def main_table(manifest: Manifest) -> str:
     """Return the table that says what a release is about; `programs` where no other one is released."""
     return next((table for table in _ABOUT if table in manifest.rows), "programs")
 
 
 def _introduction(manifest: Manifest) -> str:
-    shown = _main_table(manifest)
+    shown = main_table(manifest)
     return (
         _INTRODUCTION.replace("ABOUT", _ABOUT[shown]).replace("NAME", manifest.name).replace("TABLE", shown)
     )
@@ -97,13 +97,13 @@ labelled again. The files are plain Parquet: DuckDB, pandas and polars read them
 """
 
 _ABOUT = {
+    NETWORKS: """\
+Networks simulated packet by packet: runs, their flows, and each flow at each queue of its path, with the
+estimates of queueing theory.""",
     "labels": """\
 C programs under hardware configurations, with labels from high-level synthesis, cycle-exact runs, logic
 synthesis and power. Each label that is `ok` was checked: every output of the hardware equals the same C
 compiled natively.""",
-    NETWORKS: """\
-Networks simulated packet by packet: runs, their flows, and each flow at each queue of its path, with the
-estimates of queueing theory.""",
     PLACEMENTS: """\
 Dataflow graphs and their placements on reconfigurable fabrics, with routes, simulated throughput and the
 heuristic's estimate.""",
