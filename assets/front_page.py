@@ -77,7 +77,7 @@ def predictors_table() -> str:
     return markdown_table(header, [_predictor_row(spec) for spec in shipped])
 
 
-def _predictor_row(spec: PredictorSpec) -> tuple[str, str, str, str]:
+def _predictor_row(spec: PredictorSpec) -> tuple[str, ...]:
     content = read_sealed_json(spec.shipped_folder / REFERENCE_FILE)
     errors = (statistics.fmean(content[name]) for name in ("errors", "baseline_errors"))
     return f"`{spec.name}`", _QUESTIONS[spec.task.level], *(f"{error:.1%}" for error in errors)

@@ -134,9 +134,12 @@ def _time_left_s(taken_s: float, done: int, left: int) -> float | None:
 
 
 @contextmanager
-def shown_progress() -> Iterator[ProgressResource]:
-    """Yield bars if standard error is a terminal, lines if not, and nothing beside an answer in JSON."""
-    if wants_json() and not sys.stderr.isatty():
+def shown_progress(*, is_quiet: bool = False) -> Iterator[ProgressResource]:
+    """Yield bars if standard error is a terminal, lines if not.
+
+    Args: is_quiet: no lines, as beside an answer in JSON.
+    """
+    if (is_quiet or wants_json()) and not sys.stderr.isatty():
         yield ProgressResource()
         return
     if not sys.stderr.isatty():

@@ -9,6 +9,7 @@ that computes; each command asks the function of its name. Importing this packag
     sf.network(pods=4)                      sf.loaders.designs("v1", part="train")
     sf.power("net.onnx")                    sf.place("net.onnx")
     sf.simulate("d.v", top="d", cycles=9)   sf.train("tenset-mlp", releases=["releases/v2"])
+    sf.run("scale=tiny")                    sf.models()              # in sf.scratch_project(), for example
     sf.verilate("d.v", out="model")         sf.Simulation("d.v", top="d").step(a=3)
 """
 
@@ -28,6 +29,7 @@ from simfoundry.asking import (
     train,
     verilate,
 )
+from simfoundry.projects import models, run, scratch_project
 from simfoundry.questions import Options
 from simfoundry.reading import release, sql, table
 
@@ -44,12 +46,15 @@ __all__ = [
     "explore",
     "label",
     "loaders",
+    "models",
     "network",
     "place",
     "power",
     "pragmas",
     "predict",
     "release",
+    "run",
+    "scratch_project",
     "simulate",
     "sql",
     "table",

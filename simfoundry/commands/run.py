@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,38 @@ def run_main_job(question: RunQuestion, *, as_json: bool) -> bool:
     return _run(question, question.configuration(), as_json=as_json)
 
 
+def answer_run(question: RunQuestion, configuration: Configuration | None = None) -> dict[str, Any]:
+    """Run everything, and return what `simfoundry run --json` prints.
+
+    Args:   configuration: that of the question by default.
+    Raises: FoundryError: an override, the file or the deployment is not acceptable. OSError: not writable.
+    """
+    notes: list[str] = []
+    configuration = configuration or question.configuration()
+    overview, report = _materialised(question, configuration, say=notes.append, is_quiet=True)
+    report.notes[:0] = notes
+    state = {"problems": report.problems, "notes": report.notes, "dvc": report.hashes}
+    return {**overview.as_json(), **state}
+
+
 def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) -> bool:
+    if as_json:
+        answer = answer_run(question, configuration)
+        click.echo(json.dumps(answer, indent=2, allow_nan=False))
+        problems = answer["problems"]
+    else:
+        say = partial(click.echo, err=True)
+        overview, report = _materialised(question, configuration, say=lambda note: say(f"simfoundry: {note}"))
+        show(overview, report)
+        problems = report.problems
+    say_problems(problems)
+    return not problems
+
+
+def _materialised(
+    question: RunQuestion, configuration: Configuration, *, say: Callable[[str], None], is_quiet: bool = False
+) -> tuple[Overview, RunReport]:
+    """Run everything; what the run takes away is said before it begins."""
     deployment = question.deployment()
     if question.locks and not deployment.is_versioned:
         raise FoundryError(
@@ -98,23 +130,15 @@ def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) 
     notes = lines_before(Settings(configuration=configuration, deployment=deployment))
     if question.keeps and (kept := keep_tables(deployment)) is not None:
         notes = [f"tables of the earlier run are kept: {kept}"]
-    if not as_json:
-        for note in notes:
-            click.echo(f"simfoundry: {note}", err=True)
-    with open_instance(deployment) as instance, shown_progress() as progress:
+    for note in notes:
+        say(note)
+    with open_instance(deployment) as instance, shown_progress(is_quiet=is_quiet) as progress:
         report = run_everything(
             configuration, deployment, instance=instance, progress=progress, locks=question.locks
         )
-    report.notes[:0] = notes if as_json else []
     overview = survey(deployment)
     report.problems += [*overview.damaged, *overview.environment_problems]
-    if as_json:
-        state = {"problems": report.problems, "notes": report.notes, "dvc": report.hashes}
-        click.echo(json.dumps({**overview.as_json(), **state}, indent=2, allow_nan=False))
-    else:
-        show(overview, report)
-    say_problems(report.problems)
-    return not report.problems
+    return overview, report
 
 
 def run_suite(question: RunQuestion, suite: str) -> dict[str, Any]:
