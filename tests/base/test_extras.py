@@ -117,6 +117,7 @@ NEEDS_FOUNDRY = (
     "release v1",
     "import v1",
     "ui",
+    "mcp",
 )
 
 
