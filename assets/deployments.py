@@ -41,10 +41,13 @@ STORE_VARIABLE = "SIMFOUNDRY_STORE"
 CATALOGUE_VARIABLE = "SIMFOUNDRY_CATALOGUE"
 TABLES_VARIABLE = "SIMFOUNDRY_TABLES"
 """Name of a set of tables in the catalogue: who works with another configuration has a set of one's own."""
+SCRATCH_VARIABLE = "SIMFOUNDRY_SCRATCH"
+"""Folder that takes what a question writes; cache, store and a registry in a file are only read."""
 MAIN_TABLES = "main"
 CATALOGUES = ("postgresql://USER:PASSWORD@HOST/DATABASE", "sqlite:///FILE")
 
 PARAMETERS_FILE = "params.yaml"
+REGISTRY_FILE = "mlflow.db"
 INBOX = "inbox"
 """The suite of files that are dropped into the folder of that name."""
 SUITES_FOLDER = "suites"
@@ -77,6 +80,7 @@ class Deployment:
         catalogue: URL of the database of the catalogue of tables, with its password; None without one, and
             for a run in a folder, whose tables are its own.
         table_set: name of the set of tables in the catalogue; sets share the cache and nothing else.
+        finished: cache that is only read, with what `cache_dir` lacks; None for a deployment that is written.
     """
 
     name: str
@@ -90,6 +94,7 @@ class Deployment:
     store: str | None = None
     catalogue: str | None = field(default=None, repr=False)
     table_set: str = MAIN_TABLES
+    finished: Path | None = None
 
     @property
     def parameters_folder(self) -> Path:
@@ -107,6 +112,20 @@ class Deployment:
         """
         _require_folder_name("suite", name)
         return self.in_folder(self.data_dir / SUITES_FOLDER / name)
+
+    def read_only(self, scratch: Path) -> Deployment:
+        """Return this deployment with a cache and a registry in a scratch folder.
+
+        Its own cache is only read; of a registry in a file `copy_registry` makes the copy.
+        """
+        is_file = self.tracking_uri.startswith(_SQLITE)
+        registry = {
+            "tracking_uri": f"{_SQLITE}{scratch / REGISTRY_FILE}",
+            "artifact_folder": scratch / "registered",
+        }
+        return replace(
+            self, cache_dir=scratch / "cache", finished=self.cache_dir, **(registry if is_file else {})
+        )
 
     @property
     def mlflow_address(self) -> str:
@@ -167,12 +186,16 @@ def find_deployment(environment: Mapping[str, str] | None = None, start: Path | 
     project = find_project(variables, (start or Path.cwd()).resolve())
     name = variables.get(DEPLOYMENT_VARIABLE) or "local"
     if name == "local":
-        return _shared(local_deployment(project, dagster_home=variables.get("DAGSTER_HOME")), variables)
-    if name == "server":
-        return _shared(_server_deployment(project, variables), variables)
-    raise FoundryError(
-        f"unknown deployment: {name!r} ({DEPLOYMENT_VARIABLE}); accepted: {', '.join(DEPLOYMENTS)}"
-    )
+        deployment = local_deployment(project, dagster_home=variables.get("DAGSTER_HOME"))
+    elif name == "server":
+        deployment = _server_deployment(project, variables)
+    else:
+        raise FoundryError(
+            f"unknown deployment: {name!r} ({DEPLOYMENT_VARIABLE}); accepted: {', '.join(DEPLOYMENTS)}"
+        )
+    deployment = _shared(deployment, variables)
+    scratch = variables.get(SCRATCH_VARIABLE)
+    return deployment.read_only(Path(scratch)) if scratch else deployment
 
 
 def _shared(deployment: Deployment, variables: Mapping[str, str]) -> Deployment:
@@ -212,7 +235,7 @@ def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deplo
         project=project,
         data_dir=project / "data",
         cache_dir=project / "data" / "cache",
-        tracking_uri=f"sqlite:///{project / 'mlflow.db'}",
+        tracking_uri=f"{_SQLITE}{project / REGISTRY_FILE}",
         artifact_folder=project / "mlartifacts",
         dagster_home=Path(dagster_home) if dagster_home else project / ".dagster",
     )
@@ -241,6 +264,25 @@ def _is_project(folder: Path) -> bool:
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SQLITE = "sqlite:///"
+
+
+def copy_registry(deployment: Deployment, scratch: Path) -> None:
+    """Copy a registry in a file into a scratch folder, whole, over an earlier copy.
+
+    Raises: FoundryError: it is damaged.
+    """
+    require_whole_registry(deployment)
+    path = Path(deployment.tracking_uri.removeprefix(_SQLITE))
+    if not deployment.tracking_uri.startswith(_SQLITE) or not path.is_file():
+        return
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        copy = Path(folder) / REGISTRY_FILE
+        with (
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+        copy.replace(scratch / REGISTRY_FILE)
 
 
 def require_whole_registry(deployment: Deployment) -> None:

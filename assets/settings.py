@@ -20,8 +20,9 @@ from pydantic import (
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.stores import SHARED_CACHE, open_sealed
+from assets.stores import SHARED_CACHE, ReadOnlyStore, open_sealed
 from pipelines.base.cache import ContentCache
+from pipelines.base.sealing import FolderStore
 from pipelines.base.validation import Fraction, one_of
 from pipelines.base.workers import Progress
 from pipelines.dataset.labelling import SLOTTED
@@ -177,6 +178,9 @@ def content_cache(deployment: Deployment) -> ContentCache:
     """
     store = deployment.store
     shared = None if store is None else open_sealed(f"{store}/{SHARED_CACHE}")
+    if deployment.finished is not None:
+        stores = (FolderStore(deployment.finished), *([] if shared is None else [shared]))
+        shared = ReadOnlyStore(stores=stores)
     return ContentCache(folder=deployment.cache_dir, shared=shared)
 
 

@@ -10,7 +10,8 @@ import math
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from assets.errors import FoundryError, needing
-from pipelines.base.sealing import ObjectStore
+from pipelines.base.sealing import ObjectStore, SealedStore
 
 KEY_VARIABLE = "AWS_ACCESS_KEY_ID"
 SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"  # noqa: S105
@@ -36,6 +37,24 @@ SHARED_CACHE = "cache"
 KNOCK_S = 3.0
 _PORTS = {"http": 80, "https": 443}
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOnlyStore:
+    """Entries of several stores, the first that has one; nothing is written."""
+
+    stores: Sequence[SealedStore]
+
+    def read(self, name: str) -> bytes | None:
+        """Read the content of an entry; None when no store has it whole.
+
+        Raises: StoreError: a store does not answer, or refuses.
+        """
+        contents = (store.read(name) for store in self.stores)
+        return next((content for content in contents if content is not None), None)
+
+    def write(self, name: str, content: bytes, *, replace: bool = False) -> None:
+        """Write nothing: the entry is in the folder of the cache that reads here."""
 
 
 def hide_secrets(text: str, *urls: str | None) -> str:

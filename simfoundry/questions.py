@@ -424,6 +424,15 @@ class TrainQuestion:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SqlQuestion:
+    """A statement over the tables."""
+
+    query: str = asked("One statement of SQL that reads, for example SHOW TABLES.")
+    _: KW_ONLY
+    suite: str | None = asked("Tables of a suite of your own, in data/suites/NAME.", None, metavar="NAME")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportQuestion:
     """What an import of results of other tools, of labelled sources or of programs is told."""

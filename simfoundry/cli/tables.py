@@ -18,7 +18,9 @@ from simfoundry.cli.options import (
     as_json_option,
     explained,
     listed,
+    options_of,
 )
+from simfoundry.questions import SqlQuestion
 
 
 @listed("Tables", memory_gib=None, resumes=True)
@@ -102,7 +104,7 @@ def stage(name: str, as_json: bool) -> None:
 @listed("Tables", memory_gib=None)
 @click.command()
 @click.argument("query")
-@click.option("--suite", metavar="NAME", help="Tables of a suite of your own, in data/suites/NAME.")
+@options_of(SqlQuestion)
 @as_json_option
 @explained
 def sql(query: str, suite: str | None, as_json: bool) -> None:

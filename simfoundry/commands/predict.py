@@ -638,7 +638,8 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
     from models.registry import RegistryStore, mlflow_at, promotion_rows, register_shipped
 
     store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
-    register_shipped(store, name)
+    if deployment.finished is None or is_local(deployment.tracking_uri):
+        register_shipped(store, name)
     with mlflow_at(store):
         import mlflow
         from mlflow.exceptions import MlflowException

@@ -50,22 +50,12 @@ def serve_model(model: str, *, port: int, limits: Limits, as_json: bool = False)
     require_free({"--port": port})
     with registered_model(*_named(model)) as loaded:
         app = served_app(loaded, limits)
-    import uvicorn  # lazy import: takes 0.2 s
+    from simfoundry.commands.loopback import serve_loopback  # lazy import: uvicorn takes 0.2 s
 
-    from simfoundry.commands.dagster_ui import OwnPages
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            if self.started:
-                address = f"http://{HOST}:{port}/invocations"
-                answer = {"model": model, "address": address}
-                click.echo(json.dumps(answer) if as_json else f"ready: {model} at {address}")
-
-    settings = uvicorn.Config(
-        OwnPages(app), host=HOST, port=port, log_level="warning", access_log=False, timeout_keep_alive=30
-    )
-    Server(settings).run()
+    address = f"http://{HOST}:{port}/invocations"
+    answer = {"model": model, "address": address}
+    said = json.dumps(answer) if as_json else f"ready: {model} at {address}"
+    serve_loopback(app, port=port, on_ready=lambda: click.echo(said))
 
 
 def served_app(loaded: Any, limits: Limits) -> CheckedQuestions:

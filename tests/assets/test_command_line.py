@@ -62,6 +62,8 @@ COMMANDS = [
     "verilate",
     "power",
     "explore",
+    "mcp",
+    "doctor",
 ]
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 
 from assets.deployments import (
     SERVER_VARIABLES,
+    copy_registry,
     find_deployment,
     local_deployment,
     require_whole_registry,
@@ -14,6 +17,7 @@ from assets.deployments import (
 )
 from assets.errors import FoundryError, explain
 from assets.overview import survey
+from assets.settings import content_cache
 
 
 def test_local_is_the_default_and_lies_in_the_project(project: Path) -> None:
@@ -87,3 +91,39 @@ def test_a_tracking_server_that_does_not_answer_is_named_without_its_password(pr
         "no MLflow server answers at http://127.0.0.1:9: Connection refused; "
         "accepted: MLFLOW_TRACKING_URI of a running server"
     )
+
+
+def test_a_read_only_deployment_reads_the_cache_and_writes_into_a_scratch_folder(
+    project: Path, tmp_path: Path
+) -> None:
+    own = find_deployment({"SIMFOUNDRY_PROJECT": str(project)})
+    content_cache(own).put("kind", "finished", 1)
+    frozen = find_deployment({"SIMFOUNDRY_PROJECT": str(project), "SIMFOUNDRY_SCRATCH": str(tmp_path / "s")})
+    assert content_cache(frozen).get("kind", "finished") == 1
+    content_cache(frozen).put("kind", "other", 2)
+    assert content_cache(frozen).get("kind", "other") == 2
+    assert content_cache(own).get("kind", "other") is None
+    assert frozen.tracking_uri == f"sqlite:///{tmp_path}/s/mlflow.db"
+    assert frozen.artifact_folder == tmp_path / "s" / "registered"
+    assert frozen.data_dir == own.data_dir
+
+
+def test_a_registry_of_a_server_stays_that_of_a_read_only_deployment(tmp_path: Path) -> None:
+    deployment = replace(local_deployment(tmp_path), tracking_uri="https://mlflow.example:5000")
+    assert deployment.read_only(tmp_path).tracking_uri == "https://mlflow.example:5000"
+
+
+def test_a_registry_is_copied_whole_and_a_damaged_one_is_refused(project: Path, tmp_path: Path) -> None:
+    own = find_deployment({"SIMFOUNDRY_PROJECT": str(project)})
+    copy_registry(own, tmp_path)
+    assert not (tmp_path / "mlflow.db").exists(), "there is none yet"
+    for names in (["a"], ["a", "b"]):
+        with closing(sqlite3.connect(project / "mlflow.db")) as connection, connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS models (name TEXT)")
+            connection.execute("INSERT INTO models VALUES (?)", names[-1:])
+        copy_registry(own, tmp_path)
+        with closing(sqlite3.connect(tmp_path / "mlflow.db")) as connection:
+            assert connection.execute("SELECT name FROM models").fetchall() == [(name,) for name in names]
+    (project / "mlflow.db").write_bytes(b"no database" * 100)
+    with pytest.raises(FoundryError, match=r"mlflow\.db is damaged"):
+        copy_registry(own, tmp_path)

@@ -117,6 +117,7 @@ NEEDS_FOUNDRY = (
     "release v1",
     "import v1",
     "ui",
+    "mcp",
 )
 
 
@@ -132,6 +133,22 @@ def test_commands_without_their_extra_name_it_on_one_line(project_folder: Path) 
             line,
         )
         assert said, (words, line)
+
+
+DOCTOR = """
+from pathlib import Path
+from assets.deployments import find_deployment
+from simfoundry.commands import doctor
+doctor._version_of = lambda name: None if name == "duckdb" else "1"
+doctor._required_packages = lambda: ["duckdb", "polars"]
+print(doctor.in_the_way(doctor.examine(find_deployment(), {"ui --port": 0})))
+"""
+
+
+def test_the_doctor_needs_no_extra(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(project_folder))
+    result = _run(BASE, DOCTOR, project_folder)
+    assert result.stdout == "required and missing: duckdb; to mend it: make venv\n", result.stderr
 
 
 def test_functions_without_their_extra_name_it(project_folder: Path) -> None:

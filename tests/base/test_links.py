@@ -15,7 +15,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s:]+)\)")
 def test_links_of_the_documentation_lead_somewhere(repository: Path) -> None:
     faults = [
         f"{page.relative_to(repository)}: {target}"
-        for page in [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
+        for page in [*sorted(repository.glob("*.md")), *sorted((repository / "docs").rglob("*.md"))]
         for target in LINK.findall(_prose(page))
         if not _leads(page, target)
     ]

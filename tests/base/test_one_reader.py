@@ -99,6 +99,7 @@ REASONS = {
         pipelines/base/processes.py _children _process_bytes _process_ticks
         pipelines/rtl/reuse/dataset.py machine
         pipelines/base/sandbox/confinement.py is_real_root
+        simfoundry/commands/doctor.py _available_gib
     """,
     "written, not read": """
         assets/notices.py _post

@@ -631,6 +631,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sql": ("sql",),
     "score": ("questions",),
     "serve": ("request",),
+    "mcp": (),  # each call is another command
     "check": (),  # code of the user, in a process of its own
 }
 """Parsers of the foreign files of each command."""
