@@ -1,4 +1,4 @@
-"""Every code block of the README, then of the how-tos, in one project: it prints what the page says."""
+"""Code blocks of the README, of the how-tos, and the example of every engine print what the page says."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGES = (README, ROOT / "docs" / "howto.md")
 BLOCKS = [(page, block) for page in PAGES for block in read_blocks(page.read_text(encoding="utf-8"))]
+ENGINES = (
+    *("accelerators", "circt", "cyclemodel", "fabric", "hls", "labelling", "network", "numeric_lm"),
+    *("power", "pragmas", "programs", "rtlsim", "synthesis"),
+)
+"""Pages of engines."""
+EXAMPLE = re.compile(r"^## Example\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 MOST_LINES = 150
 MOST_LINKS = 3
 MOST_NOT_RUN = 6
@@ -111,6 +117,26 @@ def test_a_block_does_what_the_page_says(page: Path, block: Block, project: Proj
         return
     with ExitStack() as nodes:
         _run_commands(page, block, project, nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_example_of_an_engine_prints_what_its_page_says(name: str, project: Project) -> None:
+    page = ROOT / "docs" / f"{name}.md"
+    example = EXAMPLE.search(page.read_text(encoding="utf-8"))
+    assert example is not None
+    (block,) = read_blocks(example[1])
+    if block.language == "python":
+        _run_python(page, block, project)
+    else:
+        with ExitStack() as nodes:
+            _run_commands(page, block, project, nodes)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_page_of_an_engine_has_an_example_its_limits_and_its_checks(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert {"Example", "Limits", "Checks"} <= set(re.findall(r"^## (.+)$", text, re.MULTILINE))
 
 
 def _run_commands(page: Path, block: Block, project: Project, nodes: ExitStack) -> None:
