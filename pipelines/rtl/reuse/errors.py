@@ -20,6 +20,10 @@ class CombinationalLoop(RtlError):
         self.signals = tuple(signals)
 
 
+class SeveralDrivers(RtlError):
+    """A net with an assignment and another driver, which has no defined value; no engine simulates it."""
+
+
 class MemoryFileError(RtlError):
     """A file of `$readmemh` or `$readmemb` whose words do not fit; no engine simulates the design."""
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from pipelines.base.limited import memory_limit, tool_memory
 from pipelines.base.tools import MEMORY_LIMIT_BYTES
+from pipelines.rtl.reuse.drivers import DRIVERS, WRITE_DRIVERS, require_one_driver
 from pipelines.rtl.reuse.errors import MemoryFileError, MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
 from pipelines.rtl.reuse.lost_resets import (
@@ -223,7 +224,7 @@ def modules_of(library: str) -> frozenset[str]:
 
 
 def read_commands(top: str, language: str, unroll_limit: int | None = None) -> list[str]:
-    """Read the commands that read and elaborate a design.
+    """Return the commands that read and elaborate a design, and write what drives its nets.
 
     Args:   unroll_limit: iterations of all loops of a block that slang unrolls; None for its own limit.
     Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
@@ -240,8 +241,9 @@ def read_commands(top: str, language: str, unroll_limit: int | None = None) -> l
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
         # Variables that nothing assigns are 0; CXXRTL does not know cells $buf.
-        return [reads[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
-    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
+        return [reads[language], *WRITE_DRIVERS[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
+    derive = f"{DERIVE_INSTANCES} {top}"
+    return [reads[language], derive, hierarchy, REQUIRE_DECLARED, *WRITE_DRIVERS[language]]
 
 
 class _BeyondMemory(MemoryFileError):
@@ -330,11 +332,14 @@ def _written(
         read, *rest = read_commands(top, reader, unroll_limit)
         code = without_comments(text)
         rest += [f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands]
+        outputs = [output, _MEMORIES, DRIVERS]
         if reader != SYSTEMVERILOG or not has_resets(code):
-            written, memories = run(text, [read, *rest], [output, _MEMORIES], reader)
+            written, memories, drivers = run(text, [read, *rest], outputs, reader)
+            require_one_driver(drivers.decode())
             return written, memories, reader
-        outputs = [output, _MEMORIES, CONSTANTS]
-        written, memories, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        outputs.append(CONSTANTS)
+        written, memories, drivers, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        require_one_driver(drivers.decode())
         if registers := constant_registers(json.loads(constants), code):
             synchronous = with_synchronous_resets(text)
             [constants] = run(synchronous, [read, *WRITE_CONSTANTS], [CONSTANTS], reader)
