@@ -349,6 +349,9 @@ class RunQuestion(ProjectQuestion):
     )
 
 
+RTL_ENGINES = ("auto", "reuse", "arc", "verilator", "cxxrtl", "cuda", "hetero")
+
+
 @dataclass(frozen=True, slots=True)
 class SimulateQuestion(RunQuestion):
     """A design to simulate."""
@@ -356,7 +359,7 @@ class SimulateQuestion(RunQuestion):
     _: KW_ONLY
     cycles: int = asked("Clock cycles.", least=1, most=10**12)
     stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
-    engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
+    engine: str = asked("Engine; docs/rtlsim.md compares them.", "auto", choices=RTL_ENGINES)
     seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
     inputs: File | None = asked(
         "CSV or Parquet file with a column per input port, instead of random values.", None

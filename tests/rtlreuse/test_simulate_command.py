@@ -13,7 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow.parquet import read_table, write_table
 
+from pipelines.rtl.reuse import ENGINES
+from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO
 from simfoundry.cli import simfoundry
+from simfoundry.commands.simulate import AUTO
+from simfoundry.questions import RTL_ENGINES
 
 COUNTER = """
 module counter #(parameter W = 4) (input clk, input rst, input [W-1:0] add, output reg [W-1:0] sum);
@@ -290,10 +294,6 @@ def test_simulate_rejects_memory_files(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ("--engine", "abacus"),
-            "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl, cuda, hetero",
-        ),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
         (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
@@ -313,6 +313,10 @@ def test_simulate_rejects_options(options: tuple[str, ...], message: str, design
     result = simulate(design, "--cycles", "5", *options)
     assert result.exit_code == 1
     assert result.stderr == f"simfoundry: {message}\n"
+
+
+def test_simulate_names_the_engines_that_there_are() -> None:
+    assert set(RTL_ENGINES) == {AUTO, *ENGINES, CUDA, HETERO}
 
 
 def test_simulate_shows_the_beginning_of_a_long_value_of_an_input(design: Path, tmp_path: Path) -> None:
