@@ -298,8 +298,8 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
             LATCH + "wire g = clk & l; reg r; always @(posedge g) r <= d; assign q = g;",
             "clock used as data: q in top",
         ),
-        ("always_latch if (a) q = d;", "latch: q in top"),
-        (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top"),
+        ("always_latch if (a) q = d;", "latch: q in top (design.sv:1)"),
+        (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top (design.sv:1)"),
         (
             "reg h; always @(posedge clk) h <= ~h; always @(posedge h) q <= d;",
             f"divided clock: h in top{ACCEPTED}",

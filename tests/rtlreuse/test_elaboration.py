@@ -23,7 +23,7 @@ def read(text: str) -> Design:
     [
         (
             "module top (input e, input d, output reg q); always @* if (e) q = d; endmodule",
-            "latch: q in top",
+            "latch: q in top (design.sv:1)",
         ),
         (
             "module top (inout d); endmodule",
@@ -50,6 +50,11 @@ def read(text: str) -> Design:
             " always @(posedge clk) q <= d; endmodule",
             "clock used as data: clk in top",
         ),
+        (
+            "module top (input clk, a, b, output reg q); wire g;\n"
+            " always @(posedge clk) q <= a;\n always @(posedge clk) q <= b; endmodule",
+            "several drivers: q in top (design.sv:2)",
+        ),
     ],
 )
 def test_elaborate_rejects(text: str, message: str) -> None:
@@ -74,6 +79,7 @@ def test_loop_within_a_module_is_named_signal_by_signal() -> None:
     with pytest.raises(CombinationalLoop) as error:
         read(text)
     assert set(error.value.signals) == {"p", "q"}
+    assert str(error.value).endswith(" (design.sv:1)")
 
 
 def test_loop_through_modules_is_named_pin_by_pin() -> None:

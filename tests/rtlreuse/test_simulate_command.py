@@ -271,8 +271,8 @@ def test_simulate_reads_regular_files_alone(design: Path, tmp_path: Path) -> Non
         ("none", "cannot read the memory file none: No such file or directory"),
         (
             "../x.hex",
-            "no memory file ../x.hex; accepted: a file of the project, by its name from the current folder "
-            "or from that of the design",
+            "no memory file ../x.hex (counter.v:1); accepted: a file of the project, by its name from the "
+            "current folder or from that of the design, not a name that is computed",
         ),
     ],
 )

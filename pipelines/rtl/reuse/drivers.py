@@ -1,27 +1,28 @@
 """Nets that an assignment drives besides something else, which the cells of a netlist do not show.
 
 Yosys joins the two nets of an assignment, and a net that is joined with a constant is the constant: of
-`assign q = 1'b0; assign q = a;` an input `a` is left that is 0. Several drivers that are all cells, registers
-or instances are seen in the netlist, see `raw_modules`.
+`assign q = 1'b0; assign q = a;` an input `a` is left that is 0. Instances that
+only pass bits on are joined likewise. Several drivers that are all cells are seen in the netlist, see
+`raw_modules`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pipelines.rtl.reuse.errors import SeveralDrivers
+from pipelines.rtl.reuse.errors import RtlError, SeveralDrivers
 
 DRIVERS = "drivers.il"
 _WRITE = (f"write_rtlil -selected {DRIVERS}", "select -clear")
 WRITE_DRIVERS = {
     # Nets with names, what drives them, and processes.
     "verilog": ("select w:* w:$* %d %ci1 p:* %u", *_WRITE),
-    # Assignments are cells here; nets that they drive, and what drives these nets.
-    "systemverilog": ("select o:* t:$buf t:$buf %co1 %u %ci1 %u", *_WRITE),
+    # Assignments are cells here; nets that they or instances drive, and what drives these nets.
+    "systemverilog": ("select c:* t:$* %d t:$buf %u %co1 %ci1 o:* %u", *_WRITE),
 }
 """Commands of Yosys behind its readers, by language."""
 _SOURCE = re.compile(r'attribute \\src "([^"|]*?:\d+)[^"]*"')
@@ -40,6 +41,7 @@ class _Drive(NamedTuple):
     high: int
     text: str
     place: str
+    is_instance: bool = False
 
 
 @dataclass(slots=True)
@@ -61,31 +63,67 @@ class _Module:
         elif "input" in about:
             self.drive(name, "", "")
 
-    def drive(self, signal: str, text: str, place: str) -> None:
+    def drive(self, signal: str, text: str, place: str, *, is_instance: bool = False) -> None:
         for name, first, last in _PART.findall(signal):
             if name in self.widths:
                 high = int(first) if first else self.widths[name] - 1
                 low = int(last or first or 0)
-                self.drives[name].append(_Drive(low, high, text, place))
+                self.drives[name].append(_Drive(low, high, text, place, is_instance))
 
 
-def require_one_driver(dump: str) -> None:
-    """Check that no net has an assignment and another driver.
+class Conflict(NamedTuple):
+    """Bits of a net with several drivers; error says so."""
 
-    Args:   dump: what `WRITE_DRIVERS` wrote.
-    Raises: SeveralDrivers: a net has; the message names it, with its place.
+    module: str
+    net: str
+    low: int
+    high: int
+    error: RtlError
+
+
+def conflicts(dump: str) -> Iterator[Conflict]:
+    """Yield nets with an assignment and another driver, or with several instances that drive them.
+
+    The error is `SeveralDrivers` for the former; the latter may be instances on a modport of which no two
+    assign the same member.
+
+    Args: dump: what `WRITE_DRIVERS` wrote.
     """
     modules = {module.name: module for module in _modules(dump)}
     for module in modules.values():
         for kind, port, signal, place in module.instances:
             if kind in modules and port in modules[kind].outputs:
-                module.drive(signal, "", place)
+                module.drive(signal, "", place, is_instance=True)
         for net, drives in module.drives.items():
+            instances = [drive._replace(text=str(i)) for i, drive in enumerate(drives) if drive.is_instance]
             if (second := _second(drives)) is not None:
-                place = second.place or module.places[net]
-                where = f" ({place})" if place else ""
-                name = module.name.removeprefix("$paramod").lstrip("\\").partition("\\")[0].partition("$")[0]
-                raise SeveralDrivers(f"several drivers: {net[1:]} in {name}{where}; accepted: one")
+                yield _conflict(module, net, second, SeveralDrivers)
+            elif (second := _second(instances)) is not None:
+                yield _conflict(module, net, second, RtlError)
+
+
+def _conflict(module: _Module, net: str, drive: _Drive, kind: type[RtlError]) -> Conflict:
+    place = drive.place or module.places[net]
+    where = f" ({place})" if place else ""
+    name = module.name.removeprefix("$paramod").lstrip("\\").partition("\\")[0].partition("$")[0]
+    error = kind(f"several drivers: {net[1:]} in {name}{where}; accepted: one")
+    return Conflict(module=module.name, net=net[1:], low=drive.low, high=drive.high, error=error)
+
+
+def is_read(conflict: Conflict, written: Mapping[str, Any]) -> bool:
+    """Tell whether a cell or a port of the module reads the bits of a conflict.
+
+    Blocks share the variables of their loops, which slang drives from each of them and nothing reads.
+
+    Args: written: JSON of the design as slang reads it.
+    """
+    module = written["modules"][conflict.module]
+    bits = set(module["netnames"][conflict.net]["bits"][conflict.low : conflict.high + 1])
+    readers = [port["bits"] for port in module["ports"].values() if port["direction"] == "output"]
+    for cell in module["cells"].values():
+        directions = cell["port_directions"]
+        readers += [pins for port, pins in cell["connections"].items() if directions[port] != "output"]
+    return any(not bits.isdisjoint(pins) for pins in readers)
 
 
 def _second(drives: Iterable[_Drive]) -> _Drive | None:

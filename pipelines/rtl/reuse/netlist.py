@@ -175,8 +175,15 @@ def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
         parameters=entry["parameters"],
         pins={port: tuple(bits) for port, bits in entry["connections"].items()},
         outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+        source=_source(entry.get("attributes", {}).get("src", "")),
     )
     return _with_clock(cell) if cell.kind == "$dlatch" else cell
+
+
+def _source(text: str) -> str:
+    """Return file and line of the first place of a cell, as in `a.v:3.5-3.9|a.v:7.1`."""
+    file, colon, place = text.partition("|")[0].rpartition(":")
+    return f"{file}:{place.partition('.')[0]}" if colon else ""
 
 
 def _with_clock(latch: Cell) -> Cell:
