@@ -151,7 +151,8 @@ module top(input a, output r); inv u(.a(a), .y(net)); inv w(.a(net), .y(r)); end
 
 
 POWERS = """
-module top (input [3:0] a, b, input signed [3:0] c, d, output [7:0] q, r, output signed [7:0] s, output [79:0] t);
+module top (input [3:0] a, b, input signed [3:0] c, d, output [7:0] q, r, output signed [7:0] s,
+            output [79:0] t);
   assign q = a ** b, r = a ** 3, s = c ** d, t = {a, b, a} ** b;
 endmodule
 """

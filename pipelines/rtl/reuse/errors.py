@@ -39,7 +39,7 @@ class MissingMemoryFile(MemoryFileError):
         """Name a file. Args: place: of the call, empty if it is not known."""
         where = f" ({place})" if place else ""
         super().__init__(
-            f"no memory file {name}{where}; accepted: a file of the project, by its name from the current folder or "
-            "from that of the design, not a name that is computed"
+            f"no memory file {name}{where}; accepted: a file of the project, by its name from the current "
+            "folder or from that of the design, not a name that is computed"
         )
         self.name = name
