@@ -8,6 +8,7 @@ from pipelines.rtl.reuse import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design, elaborate
 from pipelines.rtl.reuse.ir import Builder, Piece
+from pipelines.rtl.reuse.languages import SYSTEMVERILOG, VERILOG
 from pipelines.rtl.reuse.netlist import read_verilog
 from pipelines.rtl.reuse.structure import analyse
 
@@ -144,6 +145,19 @@ endmodule
     design = read(text)
     assert set(design.blocks) == {"top", "inner"}
     assert [c.name for c in design.blocks["top"].children] == ["w.v", "w.u"]
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_registers_have_their_own_names(language: str) -> None:
+    text = """
+module top (input clk, input d, output p, output reg q, output r);
+  reg held; wire first = held, second = q;
+  assign p = held, r = second;
+  always @(posedge clk) begin held <= d; q <= first; end
+endmodule
+"""
+    netlist = read_verilog(text, top="top", language=language)
+    assert {register.name for register in elaborate(netlist).blocks["top"].registers} == {"held", "q"}
 
 
 def test_builder_folds() -> None:
