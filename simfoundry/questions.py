@@ -394,7 +394,8 @@ class SimulateQuestion(RunQuestion):
     engine: str = asked("Engine; docs/rtlsim.md compares them.", "auto", choices=RTL_ENGINES)
     seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
     inputs: File | None = asked(
-        "CSV or Parquet file with a column per input port, instead of random values.", None
+        "CSV or Parquet file with a column per input port and a row per cycle, instead of random values.",
+        None,
     )
     fst: File | None = asked(
         "Write the waveform as FST to this file; needs vcd2fst of Debian's gtkwave.", None, role="output"
@@ -405,7 +406,9 @@ class SimulateQuestion(RunQuestion):
         least=0,
     )
     toggles: File | None = asked(
-        "Write toggles of ports and registers to this .csv or .parquet file.", None, role="output"
+        "Write toggles of ports and registers to this .csv or .parquet file; without --vcd, --fst, --resume.",
+        None,
+        role="output",
     )
     memory: Sequence[str] = asked(
         "Hexadecimal words of a memory, such as top.u.words=image.hex.",
