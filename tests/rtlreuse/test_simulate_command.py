@@ -210,6 +210,13 @@ def test_simulate_reads_numbers_with_leading_zeros(tmp_path: Path) -> None:
     assert inputs[:, 0, 0].tolist() == [7, 10, 15, 9]
 
 
+def test_simulate_reads_no_rows_beyond_the_cycles(design: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "in.csv"
+    inputs.write_text("rst,add\n1,0\n0,3\n0,none\n")
+    assert simulate(design, "--cycles", "2", "--inputs", str(inputs)).exit_code == 0
+    assert "value of add: 'none'" in simulate(design, "--cycles", "3", "--inputs", str(inputs)).stderr
+
+
 def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_path: Path) -> None:
     inputs, state = tmp_path / "in.parquet", str(tmp_path / "state")
     write_table(pa.table({"rst": [1, 0, 0], "add": [0, 3, 5]}), inputs)
