@@ -6,11 +6,13 @@ these classes, the commands their options. Importing this module is cheap.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assets.errors import FoundryError
 from assets.source_options import SourceOptions
 from models.calibration_options import CalibrationOptions
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
@@ -22,6 +24,18 @@ DEFAULT_FABRIC = "fabric/present.yaml"
 LARGEST_SEED = 2**63 - 1
 DEFAULT_REUSE_FACTOR = 1
 """Cycles per inference of a fixed-point pipeline without `reuse_factor` and `hls_config`."""
+
+
+_VALUES: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "str | None": ((str, types.NoneType), "text"),
+    "File": ((str, Path), "text or Path"),
+    "File | None": ((str, Path, types.NoneType), "text or Path"),
+    "int": ((int,), "a whole number"),
+    "int | None": ((int, types.NoneType), "a whole number"),
+    "bool": ((bool,), "True or False"),
+}
+"""Types of an option's values, or of the items of its list, and what they are in messages."""
 
 
 def is_text(source: File) -> bool:
@@ -331,6 +345,24 @@ class ProjectQuestion:
         "Macro that no engine sees, such as SYNTHESIS.", (), flags=["-U", "--undefine"], metavar="NAME"
     )
 
+    def __post_init__(self) -> None:
+        """Check the types of values; a single text is a list of one.
+
+        Raises: FoundryError: an option has another type.
+        """
+        for declared in fields(self):
+            kind = str(declared.type)
+            value = getattr(self, declared.name)
+            is_list = "Sequence" in kind
+            if is_list and isinstance(value, str | Path):
+                value = (value,)
+                object.__setattr__(self, declared.name, value)
+            kinds, accepted = _VALUES[kind.rpartition("Sequence[")[2].removesuffix("]")]
+            values = value if is_list and isinstance(value, list | tuple) else (value,)
+            if is_list != (values is value) or not all(isinstance(one, kinds) for one in values):
+                several = "a list of " if is_list else ""
+                raise FoundryError(f"{declared.name}: {value!r}; accepted: {several}{accepted}")
+
 
 @dataclass(frozen=True, slots=True)
 class RunQuestion(ProjectQuestion):
@@ -349,6 +381,9 @@ class RunQuestion(ProjectQuestion):
     )
 
 
+RTL_ENGINES = ("auto", "reuse", "arc", "verilator", "cxxrtl", "cuda", "hetero")
+
+
 @dataclass(frozen=True, slots=True)
 class SimulateQuestion(RunQuestion):
     """A design to simulate."""
@@ -356,10 +391,11 @@ class SimulateQuestion(RunQuestion):
     _: KW_ONLY
     cycles: int = asked("Clock cycles.", least=1, most=10**12)
     stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
-    engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
+    engine: str = asked("Engine; docs/rtlsim.md compares them.", "auto", choices=RTL_ENGINES)
     seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
     inputs: File | None = asked(
-        "CSV or Parquet file with a column per input port, instead of random values.", None
+        "CSV or Parquet file with a column per input port and a row per cycle, instead of random values.",
+        None,
     )
     fst: File | None = asked(
         "Write the waveform as FST to this file; needs vcd2fst of Debian's gtkwave.", None, role="output"
@@ -370,7 +406,9 @@ class SimulateQuestion(RunQuestion):
         least=0,
     )
     toggles: File | None = asked(
-        "Write toggles of ports and registers to this .csv or .parquet file.", None, role="output"
+        "Write toggles of ports and registers to this .csv or .parquet file; without --vcd, --fst, --resume.",
+        None,
+        role="output",
     )
     memory: Sequence[str] = asked(
         "Hexadecimal words of a memory, such as top.u.words=image.hex.",

@@ -34,6 +34,13 @@ from simfoundry.questions import RunQuestion
 _BUILD_LIMIT_S = 3600.0
 
 
+def _whole(what: str, value: Any) -> int:
+    """Return a whole number of Python or numpy. Raises: RtlError: the value is none."""
+    if not isinstance(value, int | np.integer):
+        raise RtlError(f"{what}: {value!r}; accepted: a whole number")
+    return int(value)
+
+
 class Simulation:
     """A design in a process of its own, which ends with `close` or the block of `with`.
 
@@ -51,8 +58,12 @@ class Simulation:
     def __init__(self, *files: Any, **options: Any) -> None:
         """Read and build a design, unless it was built before. Args: as of `simfoundry simulate`.
 
-        Raises: RtlError: the design is not acceptable. ToolMissing: a tool is not installed.
+        Raises: RtlError: the design is not acceptable. FoundryError: the value of an option is not.
+                ToolMissing: a tool is not installed.
         """
+        if unknown := sorted(options.keys() - self.__signature__.parameters.keys()):
+            accepted = ", ".join(self.__signature__.parameters)
+            raise TypeError(f"unknown option: {unknown[0]}; accepted: {accepted}")
         question = RunQuestion(*files, **options)
         named = project_files(question)
         with naming_file(named):
@@ -67,6 +78,7 @@ class Simulation:
                     **source_of(project, question, read_clocks(question.clock)),
                 )
         self.top = project.top
+        self._is_closed = False
         self._vcd = None if question.vcd is None else Path(question.vcd)
         self._simulator = Simulator(program)
         self._choice = choose_signals(self._simulator, self.top, question.signals)
@@ -77,6 +89,7 @@ class Simulation:
 
     def reset(self) -> None:
         """Return to cycle 0: initial values of registers and memories, inputs 0; a waveform begins again."""
+        self._require_open()
         self._simulator.reset()
         self.cycle = 0
         self._values = dict.fromkeys((*self.inputs, *self.outputs), 0)
@@ -92,8 +105,10 @@ class Simulation:
         Returns: outputs by port, of the last cycle.
         Raises:  RtlError: unknown port, or a value that does not fit.
         """
+        self._require_open()
         for port, value in inputs.items():
             self._set_input(port, value)
+        cycles = _whole("cycles", cycles)
         if cycles < 1:
             raise RtlError(f"{cycles} cycles; accepted: 1 or more")
         self._require_memory(cycles)
@@ -112,11 +127,14 @@ class Simulation:
     def _set_input(self, port: str, value: int) -> None:
         if port not in self.inputs:
             raise RtlError(f"unknown input: {port}; accepted: {', '.join(self.inputs) or 'none'}")
-        if not isinstance(value, int | np.integer):
-            raise RtlError(f"value of {port}: {value!r}; accepted: a whole number")
+        value = _whole(f"value of {port}", value)
         if not 0 <= value <= mask(self.inputs[port]):
             raise RtlError(f"value of {port}: {value}; accepted: 0 to {mask(self.inputs[port])}")
-        self._values[port] = int(value)
+        self._values[port] = value
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise RtlError(f"simulation of {self.top} is closed; accepted: calls before close")
 
     # ---- values --------------------------------------------------------------------------------------------
 
@@ -137,6 +155,7 @@ class Simulation:
 
         Raises: RtlError: no such port, register or memory.
         """
+        self._require_open()
         if name in self._values:
             return self._values[name]
         layout = self._simulator.program.layout
@@ -149,15 +168,17 @@ class Simulation:
 
         Raises: RtlError: no such input, register or memory, or a value that does not fit.
         """
+        self._require_open()
         if isinstance(value, Mapping):
             for address, word in value.items():
-                load_memory(self._simulator, name, [word], first=address)
-        elif not isinstance(value, int):
-            load_memory(self._simulator, name, value)
+                first = _whole(f"address of {name}", address)
+                load_memory(self._simulator, name, [_whole(f"word of {name}", word)], first=first)
+        elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+            load_memory(self._simulator, name, [_whole(f"word of {name}", word) for word in value])
         elif "." in name:
-            write_register(self._simulator, name, value)
+            write_register(self._simulator, name, _whole(f"value of {name}", value))
         else:
-            self._set_input(name, value)
+            self._set_input(name, _whole(f"value of {name}", value))
 
     __getitem__, __setitem__ = peek, poke
 
@@ -176,7 +197,7 @@ class Simulation:
             if self._vcd is not None and self._parts:
                 self._write_vcd(self._vcd)
         finally:
-            self._parts = []
+            self._parts, self._is_closed = [], True
             self._simulator.close()
 
     def _write_vcd(self, path: Path) -> None:

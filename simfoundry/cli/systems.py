@@ -139,7 +139,7 @@ def simulate(as_json: bool, **options: Any) -> None:
 
     Outputs are sampled before the rising edge; their digest is equal for all engines.
     """
-    _require_files(options)
+    _require_usage(options)
     answer = asking.simulate(**options)
     if as_json:
         answer_json(answer)
@@ -160,7 +160,7 @@ def verilate(as_json: bool, **options: Any) -> None:
 
     The class has the ports as members, and eval(), trace() and final(); see docs/rtlsim.md.
     """
-    _require_files(options)
+    _require_usage(options)
     answer = asking.verilate(**options)
     if as_json:
         answer_json(answer)
@@ -170,6 +170,14 @@ def verilate(as_json: bool, **options: Any) -> None:
         click.echo(verilate_text(answer))
 
 
-def _require_files(options: Mapping[str, Any]) -> None:
+def _require_usage(options: Mapping[str, Any]) -> None:
     if not (options["files"] or options["file_list"] or options["near_list"]):
         raise click.UsageError("one of FILE, --file-list and --near-list is required")
+    from pipelines.rtl.reuse.errors import RtlError
+    from simfoundry.commands.rtl_project import require_forms
+
+    names = ("define", "undefine", "parameter", "clock")
+    try:
+        require_forms(**{name: options[name] for name in names if name in options})
+    except RtlError as error:
+        raise click.UsageError(str(error)) from error

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.rtl.reuse.building import Source
 from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
+from pipelines.rtl.reuse.file_lists import Placed
+from pipelines.rtl.reuse.languages import VERILOG, with_macros
+from pipelines.rtl.reuse.modules import read_parameter
 from pipelines.rtl.reuse.projects import Project, ProjectFiles
-from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock
+from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, read_clocks
 from simfoundry.questions import ProjectQuestion
 
 _COPY = re.compile(r"(?<![\w/])design\.s?v:(?=\d)")
@@ -41,6 +44,16 @@ def project_files(question: ProjectQuestion) -> ProjectFiles:
         variables={name: value for name, value in os.environ.items() if _is_folder(value)},
         top=question.top,
     )
+
+
+def require_forms(
+    *, define: Sequence[str], undefine: Sequence[str], parameter: Sequence[str], clock: Sequence[str] = ()
+) -> None:
+    """Check the texts of options, before any file is read. Raises: RtlError: one has another form."""
+    with_macros("", language=VERILOG, define=define, undefine=undefine)
+    for text in parameter:
+        read_parameter(Placed(value=text, place="-G"))
+    read_clocks(clock)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ from simfoundry.commands.rtl_project import (
     project_label,
     source_of,
 )
-from simfoundry.questions import SimulateQuestion
+from simfoundry.questions import RTL_ENGINES, SimulateQuestion
 
 AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000
@@ -140,8 +140,8 @@ def _require_other_outputs(question: SimulateQuestion, project: Project) -> None
 
 
 def _require_options(question: SimulateQuestion) -> None:
-    if question.engine not in (AUTO, *_BUILDERS):
-        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *_BUILDERS))}")
+    if question.engine not in RTL_ENGINES:
+        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join(RTL_ENGINES)}")
     if question.inputs is not None and question.stimuli != 1:
         raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
     for option in _OUTPUTS:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pipelines.rtl.reuse import ENGINES, SYSTEMVERILOG, VERILOG, RtlError, Simulator
+from pipelines.rtl.reuse import ENGINES, SYSTEMVERILOG, VERILOG, RtlError, Simulator, build_reuse
 from pipelines.rtl.reuse.building import read_design
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.projects import ProjectFiles, read_project
 from pipelines.rtl.reuse.schedules import read_clocks
+from pipelines.rtl.reuse.state import read_checkpoint, write_checkpoint
 from tests.support.random_designs import bundle
 
 GATE = """
@@ -147,8 +150,6 @@ def test_gates_of_constants_are_accepted() -> None:
 
 
 def test_states_apart_have_falling_edges(programs: Path) -> None:
-    from pipelines.rtl.reuse import build_reuse
-
     digests = set[tuple[int, ...]]()
     for is_apart in (False, True):
         program = build_reuse(
@@ -178,6 +179,44 @@ def test_engines_agree_on_several_clocks(
         with closing(Simulator(program)) as simulator:
             by_engine[engine] = [int(value) for value in simulator.run(1000, seed=2).digests]
     assert by_engine["reuse"] == by_engine["verilator"] == by_engine["cxxrtl"]
+
+
+SEVERAL = """
+module top(input logic write_clk, read_clk, input logic [7:0] d, output logic [7:0] p, q);
+  always_ff @(posedge write_clk) p <= p + d;
+  always_ff @(posedge read_clk) q <= q ^ p;
+endmodule
+"""
+
+
+def test_clocks_go_on_in_their_phase_from_a_checkpoint(programs: Path, tmp_path: Path) -> None:
+    clocks = read_clocks(["write_clk=2", "read_clk=3:1"])
+    program = build_reuse(
+        SEVERAL, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True, clocks=clocks
+    )
+    with closing(Simulator(program)) as whole, closing(Simulator(program)) as first:
+        expected = list(whole.run(507, seed=5).digests)
+        first.run(100, seed=5)
+        write_checkpoint(first, tmp_path / "state")
+    with closing(Simulator(program)) as second:
+        read_checkpoint(second, tmp_path / "state")
+        assert list(second.run(407).digests) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"threads": 2}, "several threads"),
+        ({"batch": 4, "threads": 2}, "several threads and several cycles per task"),
+        ({"is_skipping": True}, "activity skipping"),
+        ({"is_counting": True}, "toggle counts"),
+    ],
+)
+def test_options_of_one_clock_reject_several(options: Mapping[str, Any], what: str, programs: Path) -> None:
+    clocks = read_clocks(["write_clk=2", "read_clk=3:1"])
+    accepted = "engine verilator or cxxrtl, or reuse without"
+    with pytest.raises(RtlError, match=f"^--clock with {what}; accepted: {accepted}$"):
+        build_reuse(SEVERAL, top="top", folder=programs, language=SYSTEMVERILOG, clocks=clocks, **options)
 
 
 def test_clocks_rise_at_the_end_of_their_cycles(programs: Path) -> None:
@@ -298,8 +337,8 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
             LATCH + "wire g = clk & l; reg r; always @(posedge g) r <= d; assign q = g;",
             "clock used as data: q in top",
         ),
-        ("always_latch if (a) q = d;", "latch: q in top"),
-        (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top"),
+        ("always_latch if (a) q = d;", "latch: q in top (design.sv:1)"),
+        (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top (design.sv:1)"),
         (
             "reg h; always @(posedge clk) h <= ~h; always @(posedge h) q <= d;",
             f"divided clock: h in top{ACCEPTED}",
@@ -321,5 +360,5 @@ def test_engines_reject_clocks_that_they_get_wrong(programs: Path) -> None:
         RtlError, match=r"^gated clock clk with engine cxxrtl, which runs its registers behind "
     ):
         ENGINES["cxxrtl"](GATED, top="top", folder=programs, language=SYSTEMVERILOG)
-    with pytest.raises(RtlError, match=r"^falling edge of clock clk with toggle counts, skipping, threads, "):
+    with pytest.raises(RtlError, match=r"^falling edge of clock clk with several threads; accepted: "):
         ENGINES["reuse"](FALLING, top="top", folder=programs, language=SYSTEMVERILOG, threads=2)

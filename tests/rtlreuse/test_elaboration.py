@@ -8,6 +8,7 @@ from pipelines.rtl.reuse import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.elaboration import Design, elaborate
 from pipelines.rtl.reuse.ir import Builder, Piece
+from pipelines.rtl.reuse.languages import SYSTEMVERILOG, VERILOG
 from pipelines.rtl.reuse.netlist import read_verilog
 from pipelines.rtl.reuse.structure import analyse
 
@@ -23,7 +24,7 @@ def read(text: str) -> Design:
     [
         (
             "module top (input e, input d, output reg q); always @* if (e) q = d; endmodule",
-            "latch: q in top",
+            "latch: q in top (design.sv:1)",
         ),
         (
             "module top (inout d); endmodule",
@@ -50,6 +51,11 @@ def read(text: str) -> Design:
             " always @(posedge clk) q <= d; endmodule",
             "clock used as data: clk in top",
         ),
+        (
+            "module top (input clk, a, b, output reg q); wire g;\n"
+            " always @(posedge clk) q <= a;\n always @(posedge clk) q <= b; endmodule",
+            "several drivers: q in top (design.sv:2)",
+        ),
     ],
 )
 def test_elaborate_rejects(text: str, message: str) -> None:
@@ -74,6 +80,7 @@ def test_loop_within_a_module_is_named_signal_by_signal() -> None:
     with pytest.raises(CombinationalLoop) as error:
         read(text)
     assert set(error.value.signals) == {"p", "q"}
+    assert str(error.value).endswith(" (design.sv:1)")
 
 
 def test_loop_through_modules_is_named_pin_by_pin() -> None:
@@ -138,6 +145,19 @@ endmodule
     design = read(text)
     assert set(design.blocks) == {"top", "inner"}
     assert [c.name for c in design.blocks["top"].children] == ["w.v", "w.u"]
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_registers_have_their_own_names(language: str) -> None:
+    text = """
+module top (input clk, input d, output p, output reg q, output r);
+  reg held; wire first = held, second = q;
+  assign p = held, r = second;
+  always @(posedge clk) begin held <= d; q <= first; end
+endmodule
+"""
+    netlist = read_verilog(text, top="top", language=language)
+    assert {register.name for register in elaborate(netlist).blocks["top"].registers} == {"held", "q"}
 
 
 def test_builder_folds() -> None:

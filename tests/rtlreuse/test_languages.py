@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.rtl.reuse import RtlError, Simulator, build_cxxrtl, build_reuse, languages, netlist
 from pipelines.rtl.reuse.designs import FAMILIES
-from pipelines.rtl.reuse.languages import VERILOG, read_commands
+from pipelines.rtl.reuse.languages import SYSTEMVERILOG, VERILOG, read_commands
 from pipelines.silicon.synthesis import DERIVE_INSTANCES
 
 CHILD = """
@@ -148,3 +148,36 @@ def test_a_net_between_instances_needs_no_declaration(tmp_path: Path) -> None:
     text = """module inv(input a, output y); assign y = ~a; endmodule
 module top(input a, output r); inv u(.a(a), .y(net)); inv w(.a(net), .y(r)); endmodule"""
     assert build_reuse(text, top="top", folder=tmp_path).ports.outputs == {"r": 1}
+
+
+POWERS = """
+module top (input [3:0] a, b, input signed [3:0] c, d, output [7:0] q, r, output signed [7:0] s,
+            output [79:0] t);
+  assign q = a ** b, r = a ** 3, s = c ** d, t = {a, b, a} ** b;
+endmodule
+"""
+
+
+def _power(base: int, exponent: int) -> int:
+    """IEEE 1364-2005, table 5-6; 0 for the undefined power of 0."""
+    if exponent >= 0:
+        return base**exponent
+    return base**-exponent if base in (1, -1) else 0
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_powers_of_variables(language: str, programs: Path) -> None:
+    program = build_reuse(POWERS, top="top", folder=programs, is_quick=True, language=language)
+    with closing(Simulator(program)) as simulator:
+        for a in range(16):
+            for b in (0, 1, 2, 3, 7, 8, 11, 15):
+                c, d = (a ^ 8) - 8, (b ^ 8) - 8
+                wide = (a << 8 | b << 4 | a) ** b % 2**80
+                expected = {"q": a**b % 256, "r": a**3 % 256, "s": _power(c, d) % 256, "t": wide}
+                assert simulator.step({"a": a, "b": b, "c": c % 16, "d": d % 16}) == expected
+
+
+def test_what_slang_does_not_implement_is_refused_with_its_line() -> None:
+    text = "module top (input clk, a, output reg q);\n always @(posedge clk) begin\n fork q <= a; join\n"
+    with pytest.raises(RtlError, match=r"^Yosys rejects the design: design\.sv:3: ERROR: "):
+        netlist.read_verilog(f"{text} end endmodule", top="top", language=SYSTEMVERILOG)

@@ -394,11 +394,15 @@ module b (input x, output y); assign y = ~x; endmodule"""
             ("-f", "l.f", "--top", "a"),
             "unknown parameter: W (l.f:2); accepted: none",
         ),
-        ({"a.v": SEVERAL}, ("a.v", "--top", "a", "-G", "W"), "-GW (-G); accepted: -GNAME=VALUE"),
         (
-            {"a.v": "module a #(parameter W = 1) (output [W:0] y); endmodule"},
-            ("a.v", "-G", "W=x y"),
-            "value of parameter W: x y (-G); accepted: a number, such as 8 or 4'hf, or a text in quotes",
+            {"a.v": SEVERAL, "l.f": "a.v\n-GW"},
+            ("-f", "l.f", "--top", "a"),
+            "-G W (l.f:2); accepted: -G NAME=VALUE",
+        ),
+        (
+            {"a.v": "module a #(parameter W = 1) (output [W:0] y); endmodule", "l.f": "a.v -GW=x"},
+            ("-f", "l.f"),
+            "value of parameter W: x (l.f:1); accepted: a number, such as 8 or 4'hf, or a text in quotes",
         ),
         (
             {"a.v": SEVERAL, "l.f": "a.v\n-DA=`A"},

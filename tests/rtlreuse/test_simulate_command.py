@@ -13,7 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow.parquet import read_table, write_table
 
+from pipelines.rtl.reuse import ENGINES
+from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO
 from simfoundry.cli import simfoundry
+from simfoundry.commands.simulate import AUTO
+from simfoundry.questions import RTL_ENGINES
 
 COUNTER = """
 module counter #(parameter W = 4) (input clk, input rst, input [W-1:0] add, output reg [W-1:0] sum);
@@ -206,6 +210,13 @@ def test_simulate_reads_numbers_with_leading_zeros(tmp_path: Path) -> None:
     assert inputs[:, 0, 0].tolist() == [7, 10, 15, 9]
 
 
+def test_simulate_reads_no_rows_beyond_the_cycles(design: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "in.csv"
+    inputs.write_text("rst,add\n1,0\n0,3\n0,none\n")
+    assert simulate(design, "--cycles", "2", "--inputs", str(inputs)).exit_code == 0
+    assert "value of add: 'none'" in simulate(design, "--cycles", "3", "--inputs", str(inputs)).stderr
+
+
 def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_path: Path) -> None:
     inputs, state = tmp_path / "in.parquet", str(tmp_path / "state")
     write_table(pa.table({"rst": [1, 0, 0], "add": [0, 3, 5]}), inputs)
@@ -267,8 +278,8 @@ def test_simulate_reads_regular_files_alone(design: Path, tmp_path: Path) -> Non
         ("none", "cannot read the memory file none: No such file or directory"),
         (
             "../x.hex",
-            "no memory file ../x.hex; accepted: a file of the project, by its name from the current folder "
-            "or from that of the design",
+            "no memory file ../x.hex (counter.v:1); accepted: a file of the project, by its name from the "
+            "current folder or from that of the design, not a name that is computed",
         ),
     ],
 )
@@ -290,10 +301,6 @@ def test_simulate_rejects_memory_files(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ("--engine", "abacus"),
-            "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl, cuda, hetero",
-        ),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
         (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
@@ -313,6 +320,10 @@ def test_simulate_rejects_options(options: tuple[str, ...], message: str, design
     result = simulate(design, "--cycles", "5", *options)
     assert result.exit_code == 1
     assert result.stderr == f"simfoundry: {message}\n"
+
+
+def test_simulate_names_the_engines_that_there_are() -> None:
+    assert set(RTL_ENGINES) == {AUTO, *ENGINES, CUDA, HETERO}
 
 
 def test_simulate_shows_the_beginning_of_a_long_value_of_an_input(design: Path, tmp_path: Path) -> None:

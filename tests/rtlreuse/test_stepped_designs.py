@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import simfoundry as sf
+from assets.errors import FoundryError
 from pipelines.rtl.reuse import RtlError
 from simfoundry.questions import RunQuestion
 from tests.rtlreuse.model_benches import vcd_values
@@ -101,6 +104,19 @@ def test_options_are_those_of_the_command() -> None:
         ),
         (lambda sim: sim.poke("top.words", 3), r"^unknown register: top.words; "),
         (lambda sim: sim.poke("sum", 3), r"^unknown input: sum; accepted: "),
+        (lambda sim: sim.run(2.5), r"^cycles: 2.5; accepted: a whole number$"),
+        (lambda sim: sim.step(d="7"), r"^value of d: '7'; accepted: a whole number$"),
+        (lambda sim: sim.poke("top.u.count", None), r"^value of top.u.count: None; accepted: a whole number"),
+        (lambda sim: sim.poke("top.words", "12"), r"^value of top.words: '12'; accepted: a whole number"),
+        (lambda sim: sim.poke("top.words", [1, 2.5]), r"^word of top.words: 2.5; accepted: a whole number"),
+        (
+            lambda sim: sim.poke("top.words", {-1: 5}),
+            r"^1 words from -1 for memory top.words; accepted: up to",
+        ),
+        (
+            lambda sim: sim.poke("top.words", {"a": 5}),
+            r"^address of top.words: 'a'; accepted: a whole number",
+        ),
     ],
 )
 def test_simulation_rejects_names_and_values(design: Path, action, message: str) -> None:
@@ -109,5 +125,38 @@ def test_simulation_rejects_names_and_values(design: Path, action, message: str)
 
 
 def test_simulation_rejects_an_unknown_option(design: Path) -> None:
-    with pytest.raises(TypeError, match="cycles"):
+    with pytest.raises(TypeError, match=r"^unknown option: cycles; accepted: files, top, file_list, "):
         sf.Simulation(design, cycles=3)
+
+
+def test_a_single_text_is_a_list_of_one_and_numbers_may_be_of_numpy(design: Path) -> None:
+    with sf.Simulation(design, parameter="STEP=5", signals="d") as sim:
+        number: Any = np.uint8(1)
+        words: Any = np.array([9, 8])
+        sim["top.u.count"], sim["top.words"] = number, words
+        assert sim.step(address=number)["word"] == 8
+        assert sim["top.words"] == [9, 13, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parameter": {"STEP": 5}}, r"^parameter: {'STEP': 5}; accepted: a list of text$"),
+        ({"define": ["A", 3]}, r"^define: \['A', 3\]; accepted: a list of text$"),
+        ({"top": 3}, r"^top: 3; accepted: text$"),
+        ({"vcd": 3}, r"^vcd: 3; accepted: text or Path$"),
+        ({"unroll_limit": "9"}, r"^unroll_limit: '9'; accepted: a whole number$"),
+    ],
+)
+def test_simulation_rejects_values_of_other_types(design: Path, options, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        sf.Simulation(design, **options)
+
+
+def test_simulation_rejects_calls_after_its_end(design: Path) -> None:
+    with sf.Simulation(design) as sim:
+        sim.step()
+    for call in (sim.step, sim.reset, lambda: sim["sum"], lambda: sim.poke("d", 3)):
+        with pytest.raises(RtlError, match=r"^simulation of top is closed; accepted: calls before close$"):
+            call()
+    sim.close()

@@ -63,6 +63,14 @@ def test_waveforms_have_every_value_of_every_signal(tmp_path: Path, clock: str) 
     assert all(values[::2] == values[1::2] for values in read.values())
 
 
+def test_waveforms_keep_dots_in_names_of_ports(tmp_path: Path) -> None:
+    port = Signal(path="top.a.b", width=1, words=np.ones((1, 1), np.uint64), is_port=True)
+    write_vcd(tmp_path / "w.vcd", "top.c.k", [port, _signal("top.a.b", 1, [0])])
+    lines = (tmp_path / "w.vcd").read_text("ascii").splitlines()
+    declared = [line.split()[-2] for line in lines if line.startswith(("$scope", "$var"))]
+    assert declared == ["top", "c.k", "a.b", "a", "b"]
+
+
 def test_waveforms_keep_signals_apart_whose_plain_names_are_equal(tmp_path: Path) -> None:
     write_vcd(tmp_path / "x.vcd", "", [_signal("top.a+b", 3, [5, 2]), _signal("top.a*b", 3, [1, 7])])
     assert _read(tmp_path / "x.vcd", 2) == {"top.a_b": [5, 5, 2, 2], "top.a_b_": [1, 1, 7, 7]}

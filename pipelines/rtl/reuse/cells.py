@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipelines.rtl.reuse.errors import RtlError
-from pipelines.rtl.reuse.ir import Signal
+from pipelines.rtl.reuse.ir import Signal, mask
 from pipelines.rtl.reuse.raw_modules import Cell
 from pipelines.rtl.reuse.words import Words
 
@@ -30,7 +30,7 @@ def make_cell(words: Words, cell: Cell, pins: Pins) -> Signal:
     """
     function = _CELLS.get(cell.kind)
     if function is None:
-        raise RtlError(f"unsupported cell {cell.kind} ({cell.name})")
+        raise RtlError(f"unsupported cell {cell.kind}: {cell.name}{cell.place}")
     return function(words, cell, pins)
 
 
@@ -96,10 +96,29 @@ def _division(op: str) -> _Function:
     return make
 
 
+def _power(words: Words, cell: Cell, pins: Pins) -> Signal:
+    """Return $pow by squares, one per bit of B; a negative B leaves only powers of 1 and -1."""
+    width = cell.number("Y_WIDTH")
+    base = words.extend(pins("A"), width, cell.is_set("A_SIGNED"))
+    exponent, one, square = pins("B"), words.const(1, width), base
+    result = one
+    for i in range(exponent.width):
+        bit = words.slice(exponent, i, 1).limbs[0]
+        result = words.mux(bit, words.multiply(result, square), result)
+        square = words.multiply(square, square)
+    if not cell.is_set("B_SIGNED"):
+        return result
+    units = [one] + [words.const(mask(width), width)] * cell.is_set("A_SIGNED")
+    is_unit = [words.equal(base, unit) for unit in units]
+    is_kept = words.is_nonzero(words.concat(*map(words.bit, is_unit)))
+    negative = words.slice(exponent, exponent.width - 1, 1).limbs[0]
+    return words.mux(negative, words.mux(is_kept, result, words.const(0, width)), result)
+
+
 def _floor_division(words: Words, cell: Cell, pins: Pins) -> Signal:
     """Return $divfloor and $modfloor of unsigned numbers are $div and $mod."""
     if _both_signed(cell):
-        raise RtlError(f"unsupported cell {cell.kind} of signed numbers ({cell.name})")
+        raise RtlError(f"unsupported cell {cell.kind} of signed numbers: {cell.name}{cell.place}")
     return _division("div" if cell.kind == "$divfloor" else "rem")(words, cell, pins)
 
 
@@ -211,6 +230,7 @@ _CELLS: dict[str, _Function] = {
     "$add": _arithmetic(lambda words, a, b: words.add(a, b)),
     "$sub": _arithmetic(lambda words, a, b: words.add(a, b, is_difference=True)),
     "$mul": _arithmetic(lambda words, a, b: words.multiply(a, b)),
+    "$pow": _power,
     "$div": _division("div"),
     "$mod": _division("rem"),
     "$divfloor": _floor_division,

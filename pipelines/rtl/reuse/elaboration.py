@@ -253,7 +253,8 @@ def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, frozenset[st
         return
     reason = rejection(cell.kind)
     if reason is not None:
-        raise RtlError(f"{reason}: {module.names.get(_output_net(cell), cell.name)} in {module.name}")
+        name = module.names.get(_output_net(cell), cell.name)
+        raise RtlError(f"{reason}: {name} in {module.name}{cell.place}")
     if cell.kind == "$mem_v2":
         yield from _memory_clocks(cell, module)
     elif cell.kind in STORAGE and "CLK" in cell.pins:
@@ -557,12 +558,13 @@ class _BlockBuilder:
         }
         if new - self.split:
             raise _SplitNeeded(new)
-        names: list[str] = []
+        names, places = list[str](), list[str]()
         for scope, index, part in loop:
             cell = scope.module.cells[index]
             net = cell.pins[cell.outputs[0]][max(part, 0)]
             names.append(scope.path + scope.module.names.get(net, str(net)))
-        raise CombinationalLoop(names[::-1])
+            places.append(cell.place)
+        raise CombinationalLoop(names[::-1], places[-1])
 
     def _make(self, part: _Part) -> Signal:
         scope, index, number = part

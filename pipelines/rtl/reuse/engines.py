@@ -73,13 +73,20 @@ def build_reuse(
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")
-    lanes_alone = is_counting or is_skipping or threads > 1 or batch > 1
+    of_lanes = {
+        "toggle counts": is_counting,
+        "activity skipping": is_skipping,
+        "several threads": threads > 1,
+        "several cycles per task": batch > 1,
+    }
+    lanes_alone = any(of_lanes.values())
     if is_apart and lanes_alone:
         raise RtlError(
             "states apart with toggle counts, skipping, threads or cycles per task; accepted: lanes"
         )
     if lanes_alone or closing is not serve:
-        require_rising(design, "toggle counts, skipping, threads, cycles per task or a test bench")
+        asked = [name for name, is_asked in of_lanes.items() if is_asked]
+        require_rising(design, " and ".join(asked) or "a test bench")
     placement = place(structure)
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]

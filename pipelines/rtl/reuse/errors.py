@@ -15,9 +15,14 @@ class CombinationalLoop(RtlError):
     Attributes: signals: of the loop, in order of dependence, by hierarchical name.
     """
 
-    def __init__(self, signals: Sequence[str]) -> None:
-        super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}")
+    def __init__(self, signals: Sequence[str], place: str = "") -> None:
+        """Name a loop. Args: place: of the first signal, in brackets; empty if it is not known."""
+        super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}{place}")
         self.signals = tuple(signals)
+
+
+class SeveralDrivers(RtlError):
+    """A net with an assignment and another driver, which has no defined value; no engine simulates it."""
 
 
 class MemoryFileError(RtlError):
@@ -30,9 +35,11 @@ class MissingMemoryFile(MemoryFileError):
     Attributes: name: of the file, as the design has it.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, place: str = "") -> None:
+        """Name a file. Args: place: of the call, empty if it is not known."""
+        where = f" ({place})" if place else ""
         super().__init__(
-            f"no memory file {name}; accepted: a file of the project, by its name from the current folder or "
-            "from that of the design"
+            f"no memory file {name}{where}; accepted: a file of the project, by its name from the current "
+            "folder or from that of the design, not a name that is computed"
         )
         self.name = name

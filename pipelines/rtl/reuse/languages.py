@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from pipelines.base.limited import memory_limit, tool_memory
 from pipelines.base.tools import MEMORY_LIMIT_BYTES
+from pipelines.rtl.reuse.drivers import DRIVERS, WRITE_DRIVERS, conflicts, is_read
 from pipelines.rtl.reuse.errors import MemoryFileError, MissingMemoryFile, RtlError
 from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
 from pipelines.rtl.reuse.lost_resets import (
@@ -85,21 +86,23 @@ _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longi
 _WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
 _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
-_HAS_REASON = re.compile(f"ERROR:|{LOST_RESET}")
-_NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
+_HAS_REASON = re.compile(f"ERROR:(?! Feature unimplemented)|{LOST_RESET}")
+_NO_FILE = re.compile(
+    r"(?:(?P<place>\S+:\d+): )?ERROR: ?(?:failed to open|Can not open) file ['`](?P<name>[^'`]+)['`]"
+)
 _TOO_WIDE = re.compile(
     r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
     r"(?:Signal `\\?(?P<name>[^']*)' with invalid width range|Assert `width >= 0)"
 )
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
-_MEMORIES = "memories.json"
+_MEMORIES, _NETS = "memories.json", "nets.json"
 _READING_SHARE = 6
 """Part of the memory for reading a design, before its size is known: a loop of 100 characters may never end.
 Arrays of 16,384 elements need 0.7 GiB in all; a design without an end is refused below 1 GB in all."""
 _BYTES_PER_CHARACTER = 1024
 """Memory for reading each character of a design and of its memory files, besides that part."""
 _BEYOND_READER = re.compile(
-    "unsupported|not supported|unsynthesizable|limit of \\d+ exhausted", re.IGNORECASE
+    "unsupported|not supported|unimplemented|unsynthesizable|limit of \\d+ exhausted", re.IGNORECASE
 )
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
@@ -223,7 +226,7 @@ def modules_of(library: str) -> frozenset[str]:
 
 
 def read_commands(top: str, language: str, unroll_limit: int | None = None) -> list[str]:
-    """Read the commands that read and elaborate a design.
+    """Return the commands that read and elaborate a design, and write what drives its nets.
 
     Args:   unroll_limit: iterations of all loops of a block that slang unrolls; None for its own limit.
     Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
@@ -240,8 +243,9 @@ def read_commands(top: str, language: str, unroll_limit: int | None = None) -> l
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
         # Variables that nothing assigns are 0; CXXRTL does not know cells $buf.
-        return [reads[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
-    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
+        return [reads[language], *WRITE_DRIVERS[language], "setundef -zero t:$buf", hierarchy, "opt_clean"]
+    derive = f"{DERIVE_INSTANCES} {top}"
+    return [reads[language], derive, hierarchy, REQUIRE_DECLARED, *WRITE_DRIVERS[language]]
 
 
 class _BeyondMemory(MemoryFileError):
@@ -326,15 +330,27 @@ def _written(
                 reading_bytes=min(memory_bytes, reading_bytes),
             )
 
+    def require_one_driver(drivers: bytes, reader: str) -> None:
+        problems = [*conflicts(drivers.decode())]
+        if problems and reader == SYSTEMVERILOG:
+            read, *_ = read_commands(top, reader, unroll_limit)
+            [nets] = run(text, [read, f"write_json {_NETS}"], [_NETS], reader)
+            problems = [problem for problem in problems if is_read(problem, json.loads(nets))]
+        if problems:
+            raise problems[0].error
+
     def written_by(reader: str) -> tuple[bytes, bytes, str]:
         read, *rest = read_commands(top, reader, unroll_limit)
         code = without_comments(text)
         rest += [f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands]
+        outputs = [output, _MEMORIES, DRIVERS]
         if reader != SYSTEMVERILOG or not has_resets(code):
-            written, memories = run(text, [read, *rest], [output, _MEMORIES], reader)
+            written, memories, drivers = run(text, [read, *rest], outputs, reader)
+            require_one_driver(drivers, reader)
             return written, memories, reader
-        outputs = [output, _MEMORIES, CONSTANTS]
-        written, memories, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        outputs.append(CONSTANTS)
+        written, memories, drivers, constants = run(text, [read, *WRITE_CONSTANTS, *rest], outputs, reader)
+        require_one_driver(drivers, reader)
         if registers := constant_registers(json.loads(constants), code):
             synchronous = with_synchronous_resets(text)
             [constants] = run(synchronous, [read, *WRITE_CONSTANTS], [CONSTANTS], reader)
@@ -351,7 +367,7 @@ def _written(
     if top not in modules:
         raise RtlError(f"no module {top}; accepted: {', '.join(modules[:_SHOWN]) or 'none'}") from refusal
     if missing := _NO_FILE.search(str(refusal)):
-        raise MissingMemoryFile(missing[1]) from refusal
+        raise MissingMemoryFile(missing["name"], missing["place"] or "") from refusal
     if beyond := _NO_ADDRESS.search(str(refusal)):
         names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
         place = f"memory file {' or '.join(names)}" if names else "an end in a call of $readmemh or $readmemb"

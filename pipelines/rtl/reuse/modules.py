@@ -116,7 +116,7 @@ def with_parameters(text: str, code: str, *, top: str, values: Sequence[Placed])
         places.setdefault(name, []).append((start, end))
     edits = dict[tuple[int, int], str]()
     for value in values:
-        name, content = _assignment(value)
+        name, content = read_parameter(value)
         if name not in places:
             accepted = ", ".join([*places][:_SHOWN]) or "none"
             raise RtlError(f"unknown parameter: {name} ({value.place}); accepted: {accepted}")
@@ -127,10 +127,14 @@ def with_parameters(text: str, code: str, *, top: str, values: Sequence[Placed])
     return text
 
 
-def _assignment(value: Placed) -> tuple[str, str]:
+def read_parameter(value: Placed) -> tuple[str, str]:
+    """Return the name and value of NAME=VALUE.
+
+    Raises: RtlError: another form, or a value that is no literal.
+    """
     name, equal, content = value.value.partition("=")
     if not equal or not re.fullmatch(_NAME, name, re.ASCII):
-        raise RtlError(f"-G{value.value} ({value.place}); accepted: -GNAME=VALUE")
+        raise RtlError(f"-G {value.value} ({value.place}); accepted: -G NAME=VALUE")
     if not _LITERAL.fullmatch(content):
         raise RtlError(
             f"value of parameter {name}: {content} ({value.place}); accepted: a number, such as 8 or 4'hf, "

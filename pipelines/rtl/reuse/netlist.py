@@ -31,8 +31,21 @@ from pipelines.rtl.reuse.schedules import NO_CLOCKS, Clock, no_clocks
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
 _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
+_REGISTER = "of_register"
+"""Attribute of the nets that are outputs of registers, before other nets are joined with them."""
+_MARK = f"setattr -set {_REGISTER} 1 t:$*dff* t:$*latch* %u %co1:+[Q] w:* %i"
 # `-memx` keeps wide addresses of memories; without it an access beyond the end wraps.
-PASSES = ("proc", *_OPT, "wreduce -memx", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
+PASSES = (
+    "proc",
+    _MARK,
+    *_OPT,
+    "wreduce -memx",
+    "peepopt",
+    "opt_clean",
+    "memory_collect",
+    "dffunmap",
+    "opt_clean",
+)
 _RESULT = "design.json"
 _WRAPPER = "all_extmodules"
 """Top of the Verilog that extmodules stand for."""
@@ -148,7 +161,9 @@ def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
     cells = [_read_cell(cell, entry) for cell, entry in content["cells"].items()]
     names: dict[Bit, str] = {}
     initial: dict[Bit, int] = {}
-    for net, entry in content["netnames"].items():
+    # A bit has the last of its names, and that of its register before all others.
+    nets = sorted(content["netnames"].items(), key=lambda net: _REGISTER in net[1]["attributes"])
+    for net, entry in nets:
         width = len(entry["bits"])
         init = entry["attributes"].get("init", "")
         for i, bit in enumerate(entry["bits"]):
@@ -175,8 +190,15 @@ def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
         parameters=entry["parameters"],
         pins={port: tuple(bits) for port, bits in entry["connections"].items()},
         outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+        source=_source(entry.get("attributes", {}).get("src", "")),
     )
     return _with_clock(cell) if cell.kind == "$dlatch" else cell
+
+
+def _source(text: str) -> str:
+    """Return file and line of the first place of a cell, as in `a.v:3.5-3.9|a.v:7.1`."""
+    file, colon, place = text.partition("|")[0].rpartition(":")
+    return f"{file}:{place.partition('.')[0]}" if colon else ""
 
 
 def _with_clock(latch: Cell) -> Cell:

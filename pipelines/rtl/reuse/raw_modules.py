@@ -22,6 +22,7 @@ class Cell:
     Attributes:
         kind: type of Yosys, with `$`; name of a module for an instance.
         parameters: as bits, highest first. pins: nets by port. outputs: names of output ports.
+        source: file and line of the design, for messages; empty if they are not known.
     """
 
     name: str
@@ -29,6 +30,12 @@ class Cell:
     parameters: Mapping[str, str]
     pins: Mapping[str, tuple[Bit, ...]]
     outputs: tuple[str, ...]
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        """File and line behind a message, in brackets."""
+        return f" ({self.source})" if self.source else ""
 
     def number(self, parameter: str) -> int:
         """Return a parameter as a number; undefined bits are 0."""
@@ -75,7 +82,8 @@ class RawModule:
                 if isinstance(bit, str):
                     continue
                 if bit in drivers:
-                    raise RtlError(f"several drivers: {self.names.get(bit, bit)} in {self.name}")
+                    place = self.cells[cell].place if cell >= 0 else ""
+                    raise RtlError(f"several drivers: {self.names.get(bit, bit)} in {self.name}{place}")
                 drivers[bit] = Driver(cell=cell, port=port, offset=offset)
         return drivers
 

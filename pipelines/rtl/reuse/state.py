@@ -83,7 +83,7 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
     Raises: RtlError: there is no such memory, or a word does not fit.
     """
     place = _find_place(simulator, name, is_memory=True)
-    if first + len(words) > place.words:
+    if first < 0 or first + len(words) > place.words:
         raise RtlError(f"{len(words)} words from {first} for memory {name}; accepted: up to {place.words}")
     for i, word in enumerate(words):
         if not 0 <= word <= mask(place.width):

@@ -23,7 +23,7 @@ from pipelines.rtl.reuse.building import (
     run_step,
 )
 from pipelines.rtl.reuse.elaboration import Design
-from pipelines.rtl.reuse.errors import MemoryFileError, RtlError
+from pipelines.rtl.reuse.errors import MemoryFileError, RtlError, SeveralDrivers
 from pipelines.rtl.reuse.harnesses import verilator_harness
 from pipelines.rtl.reuse.languages import (
     NO_FILES,
@@ -145,7 +145,7 @@ def _find_ports(read: Callable[[], Design], own: Callable[[], Ports]) -> tuple[P
     """
     try:
         design = read()
-    except MemoryFileError:
+    except (MemoryFileError, SeveralDrivers):
         raise
     except RtlError:
         return own(), VERILATOR

@@ -36,11 +36,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """Values of a signal of stimulus 0. Attributes: path: scopes and name. words: (cycles, words)."""
+    """Values of a signal of stimulus 0.
+
+    Attributes: path: scopes and name. words: (cycles, words). is_port: dots below the top are of the name.
+    """
 
     path: str
     width: int
     words: Words
+    is_port: bool = False
 
 
 def choose_signals(simulator: Simulator, top: str, patterns: Sequence[str]) -> Choice:
@@ -89,7 +93,10 @@ def traced_signals(top: str, ports: Ports, choice: Choice, result: RunResult) ->
         words = words_of(widths)
         for name in (n for n in widths if n in choice.ports):
             rows = [i for i, (port, _, _) in enumerate(words) if port == name]
-            signals.append(Signal(path=f"{top}.{name}", width=widths[name], words=trace[:, rows, 0]))
+            words_of_port = trace[:, rows, 0]
+            signals.append(
+                Signal(path=f"{top}.{name}", width=widths[name], words=words_of_port, is_port=True)
+            )
     for i, (name, place) in enumerate(choice.registers.items()):
         assert result.watched is not None
         signals.append(Signal(path=name, width=place.width, words=result.watched[:, i : i + 1]))
@@ -105,9 +112,9 @@ def write_vcd(path: Path, clock: str, signals: Sequence[Signal]) -> None:
     cycles = max((len(signal.words) for signal in signals), default=0)
     changes: list[list[tuple[Variable[int], int]]] = [[] for _ in range(cycles)]
     with path.open("w", encoding="ascii") as stream, VCDWriter(stream, timescale="1 ns", date="") as writer:
-        tick = _register(writer, clock, 1) if clock else None
+        tick = _register(writer, clock, 1, is_port=True) if clock else None
         for signal in signals:
-            variable = _register(writer, signal.path, signal.width)
+            variable = _register(writer, signal.path, signal.width, is_port=signal.is_port)
             changed = (signal.words[1:] != signal.words[:-1]).any(axis=1)
             for cycle in (0, *(np.flatnonzero(changed) + 1).tolist()):
                 changes[cycle].append((variable, _value(signal.words[cycle])))
@@ -121,9 +128,9 @@ def write_vcd(path: Path, clock: str, signals: Sequence[Signal]) -> None:
         writer.close(cycles * _PERIOD)
 
 
-def _register(writer: VCDWriter, path: str, width: int) -> Variable[int]:
+def _register(writer: VCDWriter, path: str, width: int, *, is_port: bool) -> Variable[int]:
     """Declare a signal; a name that is taken in its scope gets an underscore more."""
-    *scope, name = _UNPRINTABLE.sub("_", path).split(".")
+    *scope, name = _UNPRINTABLE.sub("_", path).split(".", 1 if is_port else -1)
     bits = f" [{width - 1}:0]" if width > 1 else ""
     while True:
         try:
