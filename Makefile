@@ -58,6 +58,7 @@ docs: venv ## pages that derive from the code and from measured figures
 	$(BIN)/python -m pipelines.schemas.documentation docs/tables.md
 	$(BIN)/python -m assets.dvc_stages dvc.yaml
 	$(BIN)/python -m assets.results_pages docs
+	$(BIN)/python -m assets.leaderboard_page docs/leaderboard.md
 
 clean: ## remove .venv and caches; the data folder stays
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info

@@ -12,6 +12,8 @@ from pipelines.dataset.releases import Baseline
 ENTRY_BYTES = 4 << 20
 """Of the file of an entry."""
 _Text = Annotated[str, Field(max_length=1000)]
+_Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+_Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Count = Annotated[int, Field(ge=0)]
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -28,14 +30,15 @@ class Coverage(_Record):
     """
 
     target: _Text
-    part: _Text
+    part: _Name
     share: _Share | None
     row_count: _Count
 
 
 class Failure(_Record):
-    """A reason for which designs have no answer."""
+    """A reason for which designs of a part have no answer."""
 
+    part: _Name
     reason: _Text
     row_count: _Count
 
@@ -52,19 +55,19 @@ class Entry(_Record):
         training_s, answer_s: processor time of the training and of one answer; None where it is not known.
     """
 
-    predictor: _Text
+    predictor: _Name
     version: _Text
     description: _Text
     origin: Literal["file", "project", "registered"]
-    sha256: Annotated[str, Field(pattern="[0-9a-f]{64}")] | None
+    sha256: _Sha256 | None
     level: Literal["text", "static", "hls", "run"]
     release: _Text
-    tables: Annotated[str, Field(pattern="[0-9a-f]{64}")]
-    split: _Text
-    parts: tuple[_Text, ...]
+    tables: _Sha256
+    split: _Name
+    parts: tuple[_Name, ...]
     settings: Mapping[str, Any]
     seed: int
-    designs: Mapping[str, _Count]
+    designs: Mapping[_Name, _Count]
     failures: tuple[Failure, ...]
     errors: tuple[Baseline, ...]
     coverage: tuple[Coverage, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,7 @@ RESAMPLES = 1000
 KNOWN, UNKNOWN = "latency_cycles, trip counts known", "latency_cycles, others"
 """Cycles of designs whose trip counts are all known, and of others, beside those of all."""
 _MOST_REASONS = 20
+"""Of a part; further ones are counted together."""
 
 
 def score_predictor(
@@ -85,7 +86,7 @@ def score_predictor(
         settings=subject.settings,
         seed=subject.seed,
         designs=Counter(design.part for design in judged),
-        failures=_failures(answers),
+        failures=_failures(judged, answers),
         errors=errors_of(description.name, split_cycles(predictions, release), split),
         coverage=_coverage(judged, answers, targets, parts),
         training_s=training_s,
@@ -199,9 +200,13 @@ def _is_inside(label: float, answer: Answer, target: str) -> bool:
     return low <= label <= high
 
 
-def _failures(answers: Sequence[Answer]) -> tuple[Failure, ...]:
-    reasons: Mapping[str, int] = Counter(answer.reason for answer in answers if answer.reason)
-    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    shown = [Failure(reason=reason, row_count=count) for reason, count in ordered[:_MOST_REASONS]]
-    rest = sum(count for _, count in ordered[_MOST_REASONS:])
-    return (*shown, *([Failure(reason="other reasons", row_count=rest)] if rest else []))
+def _failures(designs: Sequence[LabelledDesign], answers: Sequence[Answer]) -> tuple[Failure, ...]:
+    pairs = zip(designs, answers, strict=True)
+    counts = Counter((design.part, answer.reason) for design, answer in pairs if answer.reason)
+    ordered = sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
+    seen: Counter[str] = Counter()
+    failures: Counter[tuple[str, str]] = Counter()
+    for (part, reason), count in ordered:
+        seen[part] += 1
+        failures[part, reason if seen[part] <= _MOST_REASONS else "other reasons"] += count
+    return tuple(Failure(part=part, reason=text, row_count=n) for (part, text), n in failures.items())

@@ -135,7 +135,7 @@ def entry_text(entry: Entry) -> str:
             *aligned_lines([head, *rows]),
             f"designs: {sum(entry.designs.values()):,} asked, {failed:,} without an answer, each an error of "
             "100%",
-            *(f"{failure.row_count:,} without an answer: {failure.reason}" for failure in entry.failures),
+            *(f"{one.row_count:,} of {one.part} without an answer: {one.reason}" for one in entry.failures),
             f"processor time: training {_seconds(entry.training_s)}, an answer {_seconds(entry.answer_s)}",
         ]
     )
