@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from labelled_nests import SPLIT
 
+import models
 from models.base import PredictorError
 from models.catalogue import PredictorSpec, predictor_named
 from models.labelled import Selection, load_labelled_designs
@@ -134,6 +135,7 @@ def test_tables_without_a_test_part_are_refused_unless_it_is_withheld(release: P
     [
         ("__import__('socket').create_connection(('127.0.0.1', 80))", "PermissionError: [Errno 1] Operation"),
         ("open('{release}/tables/labels/tests.parquet')", "FileNotFoundError: [Errno 2] No such file or dir"),
+        ("open('{models}/tenset_mlp/trained/model.json')", "FileNotFoundError: [Errno 2] No such file or di"),
         ("open('{release}/escaped', 'w')", "FileNotFoundError: [Errno 2] No such file or directory"),
         ("open('/usr/lib/escaped', 'w')", "OSError: [Errno 30] Read-only file system"),
         ("(data.data_dirs[0] / 'withheld.txt').write_text('')", "[Errno 30] Read-only file system"),
@@ -141,13 +143,16 @@ def test_tables_without_a_test_part_are_refused_unless_it_is_withheld(release: P
         ("__import__('os').kill(__import__('os').getpid(), 9)", "the training ends with SIGKILL (killed)"),
         ("return None", "the training fails: PredictorError: train_with returned None; accepted: a Trained"),
     ],
-    ids=["network", "labels", "outside", "system", "tables", "exit", "signal", "shape"],
+    ids=["network", "labels", "weights", "outside", "system", "tables", "exit", "signal", "shape"],
 )
 def test_a_training_that_does_what_it_must_not_is_one_error(
     statement: str, problem: str, release: Path
 ) -> None:
+    places = {"{release}": str(release), "{models}": str(Path(models.__file__).parent)}
+    for word, place in places.items():
+        statement = statement.replace(word, place)
     with pytest.raises(PredictorError) as caught:
-        score(median(training=statement.replace("{release}", str(release))), release)
+        score(median(training=statement), release)
     text = str(caught.value)
     assert text.startswith("my/median.py: the training ")
     assert problem in text
