@@ -31,10 +31,11 @@ from models.scoring.worker import (
 )
 from pipelines.base.files import plain_json
 from pipelines.base.sandbox import FILES, MEMORY, TIME, ConfinedRun, Limits, read_output, run_confined
-from pipelines.base.tools import signal_name
+from pipelines.base.tools import FILE_LIMIT_BYTES, signal_name
 
 _PROCESSES = 256
-_MODEL_BYTES = 1 << 30
+_MODEL_BYTES = FILE_LIMIT_BYTES
+"""Of a file; not less than tools that the predictor's code starts ask for themselves."""
 _ENTRIES = 10_000
 _SMALL_BYTES, _ANSWERS_BYTES = 64 << 10, 256 << 20
 _MOST_SHOWN = 400

@@ -11,6 +11,7 @@ import pytest
 import pipelines
 from pipelines.base.sandbox import Limits, SandboxError, run_confined
 from pipelines.base.sandbox.nested import is_confined, run_nested
+from pipelines.base.tools import FILE_LIMIT_BYTES
 
 PACKAGE = Path(pipelines.__file__).parent
 SCRIPT = """
@@ -18,6 +19,7 @@ import json, sys
 from pathlib import Path
 from pipelines.base.sandbox import Limits, SandboxError, run_confined
 from pipelines.base.sandbox.nested import is_confined
+from pipelines.base.tools import run_tool
 
 def run(command, folder, **limits):
     run = run_confined(("/bin/sh", "-c", command), folder=Path(folder), files={"a": b"text"},
@@ -31,6 +33,7 @@ answers = {
     "clock": run("sleep 1000", "three", wall_s=0.2),
     "processor": run("while :; do :; done", "four", cpu_s=1),
     "output": run("echo 12345678", "five", output_bytes=4),
+    "tool": run_tool(("/bin/cat",), folder=Path("one"), timeout_s=60, stdin="words").stdout,
 }
 try:
     run_confined(("/bin/true",), folder=Path("six"), devices=(Path("/dev/zero"),))
@@ -46,7 +49,7 @@ def test_a_confined_program_runs_others_in_its_sandbox(tmp_path: Path) -> None:
         (sys.executable, "-c", SCRIPT),
         folder=tmp_path / "box",
         readable=(PACKAGE, *folders),
-        limits=Limits(processes=20),
+        limits=Limits(processes=20, file_bytes=FILE_LIMIT_BYTES),  # no tool may ask for more
         environment={"PYTHONPATH": str(PACKAGE.parent)},
     )
     assert (run.returncode, run.stderr) == (0, "")
@@ -57,6 +60,7 @@ def test_a_confined_program_runs_others_in_its_sandbox(tmp_path: Path) -> None:
         "clock": [None, "", "clock"],
         "processor": [None, "", "processor"],
         "output": [0, "1234", "output"],
+        "tool": "words",
         "devices": "a program within a sandbox gets no pipes and no devices",
     }
     assert 0.9 < run.processor_s < 20  # the loop that its limit ended, too
