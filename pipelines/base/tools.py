@@ -247,7 +247,7 @@ def run_tool(
 
 
 def _input_file() -> IO[bytes]:
-    """Return an empty file without a name: in memory, or within a sandbox, which permits none there, on disk."""
+    """Return an empty file without a name: in memory, or on disk within a sandbox, which permits no other."""
     try:
         return os.fdopen(os.memfd_create("input"), "w+b")
     except PermissionError:
