@@ -30,14 +30,23 @@ from models.scoring.worker import (
     REQUEST_FILE,
 )
 from pipelines.base.files import plain_json
-from pipelines.base.sandbox import FILES, MEMORY, TIME, ConfinedRun, Limits, read_output, run_confined
+from pipelines.base.sandbox import (
+    FILES,
+    MEMORY,
+    TIME,
+    ConfinedRun,
+    Limits,
+    SandboxError,
+    read_output,
+    run_confined,
+)
 from pipelines.base.tools import FILE_LIMIT_BYTES, signal_name
 
 _PROCESSES = 256
 _MODEL_BYTES = FILE_LIMIT_BYTES
 """Of a file; not less than tools that the predictor's code starts ask for themselves."""
 _ENTRIES = 10_000
-_SMALL_BYTES, _ANSWERS_BYTES = 64 << 10, 256 << 20
+_SMALL_BYTES, _PRINTED_BYTES, _ANSWERS_BYTES = 64 << 10, 16 << 20, 256 << 20
 _MOST_SHOWN = 400
 _SYSTEM = Path("/usr")
 _RANDOM = Path("/dev/urandom")
@@ -118,7 +127,7 @@ def describe(subject: Subject, limits: ScoreLimits) -> Description:
     with TemporaryDirectory(prefix="simfoundry-score-") as scratch:
         box = Path(scratch) / "box"
         _run("describe", subject, box, limits, limits.training_s, "the file of the predictor", files={})
-        content = read_output(box / DESCRIPTION_FILE, most_bytes=_SMALL_BYTES)
+        content = _output(subject, box / DESCRIPTION_FILE, _SMALL_BYTES)
     try:
         return Description.model_validate_json(content)
     except ValidationError as error:
@@ -140,7 +149,7 @@ def train(subject: Subject, tables: Path, limits: ScoreLimits) -> tuple[dict[str
         if folder.is_symlink() or not folder.is_dir():
             raise PredictorError(f"{subject.label}: the training leaves no model")
         names = [name for name in MODEL_NAMES if (folder / name).exists()]
-        return {n: read_output(folder / n, most_bytes=_MODEL_BYTES) for n in names}, used_s
+        return {name: _output(subject, folder / name, _MODEL_BYTES) for name in names}, used_s
 
 
 def ask(
@@ -195,7 +204,7 @@ def _run(
         "tables": str(tables),
     }
     run = run_confined(
-        (sys.executable, "-B", "-m", "models.scoring.worker", phase),
+        (sys.executable, "-B", "-P", "-m", "models.scoring.worker", phase),
         folder=box,
         readable=(*_code(), *_python(), *([] if tables is None else [tables])),
         files={**subject.files, **(files or {}), REQUEST_FILE: json.dumps(request).encode()},
@@ -207,16 +216,19 @@ def _run(
             folder_bytes=2 * _MODEL_BYTES,
             folder_entries=_ENTRIES,
             processes=_PROCESSES,
+            output_bytes=_PRINTED_BYTES,
         ),
         environment={"PYTHONPATH": str(_root()), "OMP_NUM_THREADS": "1"},
         devices=(_RANDOM,),
     )
-    if problem := _problem(run, box, what, limits, wall_s):
+    if problem := _problem(subject, run, box, what, limits, wall_s):
         raise PredictorError(f"{subject.label}: {problem}")
     return run.processor_s
 
 
-def _problem(run: ConfinedRun, box: Path, what: str, limits: ScoreLimits, wall_s: float) -> str:
+def _problem(
+    subject: Subject, run: ConfinedRun, box: Path, what: str, limits: ScoreLimits, wall_s: float
+) -> str:
     """Return why a run failed; empty where it did not."""
     excesses = {
         TIME: f"{what} takes more than {wall_s / 60:.3g} minutes",
@@ -226,14 +238,22 @@ def _problem(run: ConfinedRun, box: Path, what: str, limits: ScoreLimits, wall_s
     if run.stopped_by is not None:
         return excesses.get(run.stopped_by, f"{what} writes too much to standard output")
     if (box / PROBLEM_FILE).exists():
-        said = plain_json(read_output(box / PROBLEM_FILE, most_bytes=_SMALL_BYTES).decode(errors="replace"))
-        return f"{what} fails: {_shown(said)}"
+        content = _output(subject, box / PROBLEM_FILE, _SMALL_BYTES).decode(errors="replace")
+        return f"{what} fails: {_shown(content)}"
     if run.returncode == 0:
         return ""
     code = run.returncode
     ending = f"exit status {code}" if code is None or code >= 0 else signal_name(-code)
     words = run.stderr.strip().splitlines()
     return f"{what} ends with {ending}" + (f": {_shown(words[-1])}" if words else "")
+
+
+def _output(subject: Subject, path: Path, most_bytes: int) -> bytes:
+    """Read a file that a predictor's process left. Raises: PredictorError: there is none, or another file."""
+    try:
+        return read_output(path, most_bytes=most_bytes)
+    except SandboxError as error:
+        raise PredictorError(f"{subject.label}: its process leaves no result: {error}") from error
 
 
 def _code() -> list[Path]:
@@ -259,7 +279,7 @@ def _python() -> list[Path]:
 
 def _read_answers(subject: Subject, path: Path) -> tuple[tuple[str, ...], list[Answer]]:
     """Read the lines that a predictor's process wrote. Raises: PredictorError: they are no answers."""
-    text = read_output(path, most_bytes=_ANSWERS_BYTES).decode(errors="replace")
+    text = _output(subject, path, _ANSWERS_BYTES).decode(errors="replace")
     lines = text.split("\n")[:-1]  # the last one ends, or was not written to its end
     try:
         if not lines:

@@ -26,7 +26,7 @@ from models.predictor_files import predictor_of_file
 from pipelines.base.workers import Outcome, Workload, fanning_out
 
 REQUEST_FILE = "request.json"
-PROBLEM_FILE = "problem.json"
+PROBLEM_FILE = "problem.txt"
 DESCRIPTION_FILE = "description.json"
 QUESTIONS_FILE = "questions.json"
 ANSWERS_FILE = "answers.jsonl"
@@ -56,7 +56,7 @@ def main(phase: str) -> int:
     except BaseException as error:  # whatever code of a person raises
         is_ours = isinstance(error, PredictorError) and str(error).startswith(str(file))
         problem = str(error).replace(f"{file.parent}/", "") if is_ours else describe_error(error, file)
-        Path(PROBLEM_FILE).write_text(json.dumps(problem), encoding="utf-8")
+        Path(PROBLEM_FILE).write_text(problem, encoding="utf-8")
         return 1
     return 0
 

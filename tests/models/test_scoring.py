@@ -228,6 +228,28 @@ def test_a_file_that_is_no_predictor_is_refused(old: str, new: str, problem: str
     assert problem in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("os._exit(0)", "its process leaves no result: output is not a regular file: No such file or dir"),
+        (
+            "os.symlink('/etc/passwd', 'problem.txt')",
+            "its process leaves no result: output is not a regular ",
+        ),
+        ("os.write(2, b'bye'); os._exit(4)", "the file of the predictor ends with exit status 4: bye"),
+        ("os.write(1, bytes(1 << 25))", "the file of the predictor writes too much to standard output"),
+    ],
+    ids=["exit", "link", "status", "flood"],
+)
+def test_a_file_that_ends_or_floods_its_process_is_refused(
+    statement: str, problem: str, release: Path
+) -> None:
+    content = f"import os, sys\n{statement}\n".encode()
+    with pytest.raises(PredictorError) as caught:
+        score(Subject(label="my/median.py", content=content), release)
+    assert str(caught.value).startswith(f"my/median.py: {problem}")
+
+
 def test_a_level_below_the_predictors_own_is_refused(release: Path) -> None:
     with pytest.raises(PredictorError, match=r"is of level static, which is above text; accepted: static, "):
         score_predictor(median(), release, split=SPLIT, level="text")
