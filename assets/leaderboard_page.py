@@ -140,7 +140,7 @@ def _require_tables(path: Path, entry: Entry, manifests: Mapping[str, Manifest])
 
 
 def _rows(baselines: Iterable[Baseline], release: str, scored: Mapping[Path, Entry]) -> list[Row]:
-    """Return the rows of a release; an entry stands in place of the baseline of its predictor."""
+    """Return the rows of a release; an entry stands for the baseline of its predictor on its parts."""
     rows = [
         Row(
             predictor=entry.predictor,
@@ -153,8 +153,8 @@ def _rows(baselines: Iterable[Baseline], release: str, scored: Mapping[Path, Ent
         if entry.release == release
     ]
     levels = {spec.name: spec.task.level for spec in predictors()}
-    taken = {row.predictor for row in rows}
-    baselines = [row for row in baselines if row.predictor not in taken]
+    taken = {(row.predictor, part) for row in rows if row.entry for part in row.entry.parts}
+    baselines = [row for row in baselines if (row.predictor, row.part) not in taken]
     for name in dict.fromkeys(row.predictor for row in baselines):
         errors = tuple(row for row in baselines if row.predictor == name)
         rows.append(Row(predictor=name, level=levels.get(name, ""), source="baselines.json", errors=errors))
@@ -168,12 +168,11 @@ def _order(row: Row) -> tuple[int, str]:
 def _section(release: str, split: str, rows: Sequence[Row]) -> str:
     blocks = [f"## Release {release}, split `{split}`\n"]
     for part in JUDGED_PARTS:
-        own = {row.predictor: [e for e in row.errors if (e.split, e.part) == (split, part)] for row in rows}
-        shown = [row for row in rows if own[row.predictor]]
+        pairs = [(row, [e for e in row.errors if (e.split, e.part) == (split, part)]) for row in rows]
+        shown = [(row, errors) for row, errors in pairs if errors]
         if shown:
-            counts = _counts(error for errors in own.values() for error in errors)
-            blocks.append(f"Part `{part}`. Designs: {counts}.\n")
-            blocks.append(_table([(row, own[row.predictor]) for row in shown], part))
+            counts = _counts(error for _, errors in shown for error in errors)
+            blocks += [f"Part `{part}`. Designs: {counts}.\n", _table(shown, part)]
     return "\n".join(blocks)
 
 

@@ -85,9 +85,11 @@ def test_an_entry_is_a_row_with_shares_costs_and_failures(tmp_path: Path) -> Non
     assert row[-5:] == ["90 to 90", "12.3", "0.05", "3", "[file](leaderboard/0.json)"]
 
 
-def test_an_entry_replaces_the_baseline_of_its_predictor(tmp_path: Path) -> None:
+def test_an_entry_replaces_the_baseline_of_its_predictor_on_its_parts(tmp_path: Path) -> None:
     page = leaderboard_page(entries=write(tmp_path, entry(predictor="lightgbm-hls", level="hls")))
-    assert [row[3] for row in rows_of(page, "lightgbm-hls")] == ["12.3 / 5.0"]
+    test, evaluation = rows_of(page, "lightgbm-hls")
+    assert (test[3], test[-1].startswith("[file]")) == ("12.3 / 5.0", True)
+    assert (evaluation[3], evaluation[-1]) == ("10.5 / 10.6", "baselines.json")
 
 
 def test_an_entry_of_two_levels_has_two_rows(tmp_path: Path) -> None:
