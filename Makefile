@@ -59,6 +59,7 @@ docs: venv ## pages that derive from the code and from measured figures
 	$(BIN)/python -m assets.dvc_stages dvc.yaml
 	$(BIN)/python -m assets.results_pages docs
 	$(BIN)/python -m assets.front_page README.md
+	$(BIN)/python -m assets.leaderboard_page docs/leaderboard.md
 
 site: venv ## the documentation as a site, below build/site
 	$(BIN)/python -m simfoundry.site build/site

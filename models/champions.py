@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec, predictors
-from models.label_tasks import LABEL_LEVELS
 from models.local_registry import CHAMPION, find_local, shipped_error, shipped_refusal
 from models.model_files import OUTCOME_FILE
+from models.options import LABEL_LEVELS
 
 _ERROR_DIGITS = 2
 """Errors are compared in whole percents: the standard error of a mean over the 151 programs is 0.6 %."""

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from models.catalogue import PredictorSpec, predictors
-from models.label_tasks import LABEL_LEVELS
+from models.options import LABEL_LEVELS
 from models.tasks import Column, Task
 
 MOST_CHARACTERS = 64

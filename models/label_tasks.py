@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from models.base import PredictorError
 from models.metrics import bootstrap
-from models.options import Selection
+from models.options import Level, Selection
 from models.query import POWER, TARGETS
 from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
 from models.tasks import EXAMPLE_SOURCE, LABEL_TABLES, Column, Medians, Reference, ReferenceSet, Task
 from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 
 RESAMPLES = 1000
-Level = Literal["text", "static", "hls", "run"]
-"""What a predictor of labels may look at: source text, what a front end reads, what high-level synthesis
-gives, that and a run of the cycle model."""
-LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
-"""Levels of predictors of labels, least information first."""
 
 
 def label_reference(

@@ -14,6 +14,7 @@ import polars as pl
 from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
+from pipelines.base.files import read_text
 from pipelines.c import TOOL
 from pipelines.dataset.splits import EXCLUDED, FIELDS, design_part
 from pipelines.programs import WRITTEN, fields_of_kernels
@@ -21,6 +22,8 @@ from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
 PARTS = ("train", "validation", "test", "evaluation", FIELDS)
+WITHHELD_FILE = "withheld.txt"
+"""File beside `tables/` in a folder without the designs of some parts: the name of a part in each line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +74,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
              other ids, leaves the order as it is.
     Raises:  DatasetError: a table is missing, the split is unknown or leaks, a labelled program has
-             no place in it, or a chosen tool or liberty has no labels. TooFewRows: train or test is empty.
-             SchemaError: a table file is damaged.
+             no place in it, or a chosen tool or liberty has no labels. TooFewRows: train is empty, or
+             test is and is not withheld. SchemaError: a table file is damaged.
     """
     tables = {name: _scan(data_dir, name) for name in LABEL_TABLES}
     places = _places(tables["splits"], selection.split)
@@ -91,7 +94,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     designs = designs.join(places, on="program_id").sort("program_id", *_CONFIGURATION, "design_id")
     _refuse_leaks(designs)
     designs = _parts_of_designs(designs, selection.split)
-    _refuse_empty_parts(designs, selection.split)
+    _refuse_empty_parts(designs, selection.split, _withheld_parts(data_dir))
     loops = _loops_by_program(tables["loops"], designs)
     return tuple(_labelled(row, loops) for row in designs.iter_rows(named=True))
 
@@ -247,9 +250,17 @@ def _refuse_leaks(designs: pl.DataFrame) -> None:
         )
 
 
-def _refuse_empty_parts(designs: pl.DataFrame, split: str) -> None:
+def _withheld_parts(data_dir: Path) -> Sequence[str]:
+    """Return the parts of the split whose designs a folder of tables does not have on purpose."""
+    path = data_dir / WITHHELD_FILE
+    if not path.exists():
+        return ()
+    return read_text(path, what="list of withheld parts", most_bytes=1 << 10, error=DatasetError).split()
+
+
+def _refuse_empty_parts(designs: pl.DataFrame, split: str, withheld: Sequence[str]) -> None:
     for part in ("train", "test"):  # without validation, training runs all its epochs
-        if part not in designs["part"]:
+        if part not in designs["part"] and part not in withheld:
             kind = TooFewRows if designs.height else DatasetError
             raise kind(
                 f"no labelled designs in part {part} of split {split}, of {designs.height}; "

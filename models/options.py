@@ -6,9 +6,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 _T = TypeVar("_T")
+Level = Literal["text", "static", "hls", "run"]
+"""What a predictor of labels may look at: source text, what a front end reads, what high-level synthesis
+gives, that and a run of the cycle model."""
+LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
+"""Levels of predictors of labels, least information first."""
+JUDGED_PARTS = ("test", "evaluation", "fields")
+"""Parts of a split on which answers are judged."""
 
 
 @dataclass(frozen=True, slots=True)

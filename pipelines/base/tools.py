@@ -17,6 +17,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
 MEMORY_LIMIT_BYTES = 8 << 30
@@ -209,7 +210,7 @@ def run_tool(
     processor_s = math.ceil(timeout_s) if of_processor else None
     clock_s = PATIENCE * timeout_s if of_processor else timeout_s
     start = time.perf_counter()
-    with os.fdopen(os.memfd_create("input"), "w+b") as input_file:
+    with _input_file() as input_file:
         input_file.write(stdin.encode())
         input_file.seek(0)
         process = subprocess.Popen(
@@ -243,6 +244,14 @@ def run_tool(
         limit=limit,
         machine_fault=machine_fault(limit, returncode, err.text(), clock_s if of_processor else None),
     )
+
+
+def _input_file() -> IO[bytes]:
+    """Return an empty file without a name: in memory, or on disk within a sandbox, which permits no other."""
+    try:
+        return os.fdopen(os.memfd_create("input"), "w+b")
+    except PermissionError:
+        return TemporaryFile()
 
 
 def output_streams(process: subprocess.Popen[bytes], most_bytes: int) -> tuple[OutputStream, OutputStream]:

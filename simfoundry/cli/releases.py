@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from models.options import JUDGED_PARTS, LABEL_LEVELS
 from simfoundry import asking
 from simfoundry.cli.options import (
     EXIT_FAILED,
@@ -18,6 +19,7 @@ from simfoundry.cli.options import (
     Command,
     Commands,
     Finite,
+    PacedEcho,
     Whole,
     answer_json,
     as_json_option,
@@ -105,29 +107,89 @@ def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib:
     serve_model(model, port=port, limits=limits, as_json=as_json)
 
 
-@listed("Models", memory_gib=4)
+@listed("Models", memory_gib=8)
 @click.command()
 @click.argument("file", type=PATH)
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
-@click.option("--model", required=True, metavar="NAME@ALIAS", help="Registered model, or its folder.")
-@click.option("--out", type=OUTPUT, required=True, help="FILE.parquet of questions and answers.")
+@click.option("--model", metavar="NAME@ALIAS", help="Registered model, or its folder.")
+@click.option("--out", type=OUTPUT, help="FILE.parquet of questions and answers.")
+@click.option("--release", metavar="NAME", help="Train and judge a predictor on this release, or its folder.")
+@click.option(
+    "--level",
+    type=click.Choice(LABEL_LEVELS),
+    help="With --release: level whose tables the training gets.",
+    show_default="the predictor's",
+)
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(JUDGED_PARTS),
+    help="With --release: judged part; may be repeated.",
+    show_default="all",
+)
+@option(TrainQuestion, "settings")
+@option(TrainQuestion, "seed")
+@click.option(
+    "--limit-minutes",
+    type=Finite(0.01, 10_000),
+    default=60.0,
+    show_default=True,
+    help="With --release: time of the training, and of all answers.",
+)
 @as_json_option
 @explained
-def score(file: Path, overrides: tuple[str, ...], model: str, out: Path, as_json: bool) -> None:
-    """Ask a model about every row of a Parquet file.
+def score(
+    file: Path,
+    overrides: tuple[str, ...],
+    model: str | None,
+    out: Path | None,
+    release: str | None,
+    as_json: bool,
+    **judged: Any,
+) -> None:
+    """Ask a model about every row of a Parquet file, or score a predictor on a release.
 
-    Its columns are those of the model's question. A row that the model refuses has a reason and no values.
-    Overrides choose where the work is done: run.workers=4 cluster=ray cluster.address=HOST:PORT.
+    FILE.parquet: its columns are those of the model's question. A row that the model refuses has a reason and
+    no values. Overrides choose where the work is done: run.workers=4 cluster=ray cluster.address=HOST:PORT.
+
+    With --release FILE is a file of Python that binds PREDICTOR, the name of a predictor, or NAME@ALIAS. It
+    runs in the sandbox, learns from the parts train and validation, and is judged on parts that it does not
+    see.
     """
     from dataclasses import asdict
 
-    from simfoundry.commands.score import score_file
+    if release is None:
+        _refuse_judged()
+        if model is None or out is None:
+            raise click.UsageError("--model and --out are required, or --release")
+        from simfoundry.commands.score import score_file
 
-    answer = score_file(file, model=model, out=out, overrides=overrides)
+        answer = score_file(file, model=model, out=out, overrides=overrides)
+        if as_json:
+            answer_json(asdict(answer))
+        else:
+            click.echo("\n".join(answer.lines()))
+        return
+    if model is not None or out is not None or overrides:
+        raise click.UsageError("--release and any of --model, --out, OVERRIDES are mutually exclusive")
+    from simfoundry.commands.score_release import entry_text, score_release
+
+    entry = score_release(str(file), release=release, report=PacedEcho(), **judged)
     if as_json:
-        answer_json(asdict(answer))
+        answer_json(entry.model_dump(mode="json"))
     else:
-        click.echo("\n".join(answer.lines()))
+        click.echo(entry_text(entry))
+
+
+def _refuse_judged() -> None:
+    """Refuse options of `score` that mean something with --release alone."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        is_given = source is not click.core.ParameterSource.DEFAULT
+        if parameter.name in ("level", "parts", "settings", "seed", "limit_minutes") and is_given:
+            raise click.UsageError(f"{parameter.opts[-1]} requires --release")
 
 
 @listed("Models", memory_gib=8)

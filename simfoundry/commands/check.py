@@ -6,14 +6,12 @@ reach the process that answers.
 
 from __future__ import annotations
 
-import ast
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -23,19 +21,16 @@ from assets.errors import FoundryError
 from assets.problems import is_debugging
 from models.base import PredictorError
 from models.catalogue import PredictorSpec, predictor_named
-from models.conformance import CHECKS, Finding, describe_error, file_of, findings_of, place_of_error
+from models.conformance import CHECKS, Finding, file_of, findings_of, place_of_error
 from models.declarations import declaration_problem
+from models.predictor_files import line_of, predictor_of_file
 from models.tasks import DatasetError
-from pipelines.base.files import read_bounded
 from pipelines.base.sandbox import MachineFault
 from pipelines.base.workers import ChildProcess, begin_worker, lead_group
 from simfoundry.commands.models import training_settings
 
 _ERRORS = {kind.__name__: kind for kind in (FoundryError, DatasetError, PredictorError)}
 """Errors of `check`, which go from process to process by name and text."""
-
-_MOST_BYTES = 16 << 20
-"""Of a file whose lines are named."""
 
 
 def check(
@@ -166,56 +161,7 @@ def _with_field(finding: Finding, path: str) -> str:
     field, colon, _ = finding.problem.partition(":")
     if finding.check != "declaration" or not colon or not path.endswith(".py"):
         return finding.problem
-    return f"{finding.problem} ({Path(path).name}:{_line_of(Path(path), field)})"
-
-
-def predictor_of_file(
-    path: Path, show: Callable[[BaseException], None] = lambda _: None
-) -> PredictorSpec[Any]:
-    """Run a file in this process and return its PREDICTOR; files beside it can be imported.
-
-    Args:   show: gets the error of a file that fails.
-    Raises: FoundryError: it fails, or it binds no predictor.
-    """
-    file = path.absolute()
-    name = f"checked_{path.stem}"
-    spec = spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    sys.modules[name] = module = module_from_spec(spec)  # dataclasses look their module up
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        show(error)
-        raise FoundryError(f"{path} fails when it is run: {describe_error(error, file)}") from error
-    predictor = getattr(module, "PREDICTOR", None)
-    if isinstance(predictor, PredictorSpec):
-        return predictor
-    accepted = "accepted: a file that binds PREDICTOR to a PredictorSpec"
-    if predictor is None:
-        raise FoundryError(f"no predictor: PREDICTOR is not bound, or None ({path}); {accepted}")
-    line = _line_of(file)
-    raise FoundryError(f"no predictor: PREDICTOR is {predictor!r:.60} ({path.name}:{line}); {accepted}")
-
-
-def _line_of(file: Path, field: str = "") -> int:
-    """Return the line of the last statement that binds PREDICTOR, or of a field in it; 1 without one."""
-    content = read_bounded(file, what="predictor", most_bytes=_MOST_BYTES, error=FoundryError)
-    bound = [
-        node
-        for node in ast.walk(ast.parse(content))
-        if isinstance(node, ast.Assign | ast.AnnAssign) and "PREDICTOR" in _names_bound(node)
-    ]
-    if not bound:
-        return 1
-    last = max(bound, key=lambda node: node.lineno)
-    fields = (node for node in ast.walk(last) if isinstance(node, ast.keyword) and node.arg == field)
-    return next((node.lineno for node in fields), last.lineno)
-
-
-def _names_bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
-    return [ast.unparse(t) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    return f"{finding.problem} ({Path(path).name}:{line_of(Path(path), field)})"
 
 
 # ---- the answer ----------------------------------------------------------------------------------------

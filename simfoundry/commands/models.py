@@ -223,11 +223,17 @@ def read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[st
         if unknown:
             raise FoundryError(f"unknown option: {unknown[0]}; accepted: {', '.join(accepted)}")
         return settings
+    for setting in settings:
+        if setting.partition("=")[0] not in accepted:
+            raise FoundryError(f"unknown option: {setting}; accepted: {', '.join(accepted)}, as NAME=VALUE")
+    return setting_values(settings)
+
+
+def setting_values(settings: Sequence[str]) -> dict[str, Any]:
+    """Return values by name from `NAME=VALUE`. Raises: FoundryError: one has no value, or stands twice."""
     values: dict[str, Any] = {}
     for setting in settings:
         key, separator, text = setting.partition("=")
-        if key not in accepted:
-            raise FoundryError(f"unknown option: {setting}; accepted: {', '.join(accepted)}, as NAME=VALUE")
         if not separator or key in values:
             problem = "option twice" if separator else "option without a value"
             raise FoundryError(f"{problem}: {setting}; accepted: {key}=VALUE, once")

@@ -12,8 +12,8 @@ from assets.errors import FoundryError, explain
 from models.base import PredictorError
 from models.champions import Champion
 from models.intervals import BY_TRIPS
-from models.label_tasks import LABEL_LEVELS
 from models.local_registry import CHAMPION
+from models.options import LABEL_LEVELS
 from models.query import ALL_TARGETS, Query
 from pipelines.base.tools import ToolMissing
 from pipelines.schemas import OK

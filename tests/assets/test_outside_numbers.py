@@ -39,6 +39,7 @@ OPTIONS = (
     ("release make", "--size-limit"),
     ("release write", "--size-limit"),
     ("serve", "--most-mib"),
+    ("score", "--limit-minutes"),
     ("node", "--node-memory"),
     ("store sweep", "--hours"),
 )

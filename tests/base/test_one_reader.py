@@ -88,6 +88,8 @@ REASONS = {
         assets/releases/contents.py digest_of
         simfoundry/commands/sql.py _damage
         simfoundry/commands/score.py ModelContent.of
+        simfoundry/commands/score_release.py _subject
+        models/scoring/worker.py answer main
         assets/steps/predictors.py _trained_files
         simfoundry/commands/team_servers.py Secrets.of
     """,

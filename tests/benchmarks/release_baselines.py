@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +25,7 @@ from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.leaderboard import Prediction, leaderboard_rows, paired
 from models.model_files import PREDICTIONS_FILE
+from models.scoring.score import KNOWN, METRICS, UNKNOWN, split_cycles
 from pipelines.dataset.releases import Baseline, publish_baselines
 from pipelines.schemas import LeaderboardRow, scan_table, table_spec
 from tests.benchmarks.harness import options_parser, table_text
@@ -36,8 +36,6 @@ PREDICTORS = (
     *("engine-estimate-hls", "engine-estimate-run"),
     *("lightgbm-text", "lightgbm-static", "lightgbm-hls", "lightgbm-run"),
 )
-METRICS = ("mape", "median_ape", "spearman")
-KNOWN, UNKNOWN = "latency_cycles, trip counts known", "latency_cycles, others"
 MEDIAN = "median of training"
 
 
@@ -55,18 +53,6 @@ def medians(designs: Sequence[LabelledDesign]) -> list[Prediction]:
         if known:
             values[target] = float(np.median(known))
     return paired(designs, [values] * len(designs))
-
-
-def split_cycles(predictions: Iterable[Prediction], release: Path) -> list[Prediction]:
-    """Predictions, and those of cycles once more by whether all trip counts are known."""
-    rows = scan_table(release, table_spec("features")).select("design_id", "trips_known").collect()
-    is_known = dict(rows.iter_rows())
-    found: list[Prediction] = []
-    for one in predictions:
-        found.append(one)
-        if one.target == "latency_cycles":
-            found.append(replace(one, target=KNOWN if is_known.get(one.design_id) else UNKNOWN))
-    return found
 
 
 def rows_of(name: str, predictions: Iterable[Prediction], split: str) -> list[LeaderboardRow]:

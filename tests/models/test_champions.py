@@ -10,9 +10,9 @@ import pytest
 
 from models.catalogue import predictor_named
 from models.champions import Champion, label_predictors, local_champions, rank_champions
-from models.label_tasks import LABEL_LEVELS
 from models.local_registry import find_local, shipped_refusal
 from models.model_files import REFERENCE_FILE, read_sealed_json
+from models.options import LABEL_LEVELS
 
 TABLES = """
 CREATE TABLE registered_model_aliases (alias, version, name, workspace);

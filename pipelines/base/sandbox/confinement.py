@@ -20,12 +20,10 @@ from typing import IO
 
 from pipelines.base.sandbox.guard import guarded
 from pipelines.base.sandbox.limits import ConfinedRun, Limits, SandboxError
+from pipelines.base.sandbox.nested import BOX, is_confined, run_nested
 from pipelines.base.sandbox.supervision import Supervision, require_children_in_proc
 from pipelines.base.sandbox.system_calls import system_call_filter
 from pipelines.base.tools import find_tool, stopwatch
-
-BOX = Path("/box")
-"""Folder of the program, as it sees it; its working directory."""
 
 FIRST_USER = 1 << 30
 """First user id under root, one id per thread that confines; far above all assigned ids."""
@@ -232,7 +230,8 @@ def run_confined(
     It sees the system's programs and libraries (/usr/bin, /usr/lib, /usr/include), what is named
     readable, under the same paths, and its folder, as /box; nothing else of the file system. It has no
     network, sees no process but its own, has nothing on standard input, and may write only in its folder.
-    When it ends or is stopped, every process that it started is gone.
+    When it ends or is stopped, every process that it started is gone. Within a confined program it runs in
+    the sandbox that is there, see `run_nested`.
 
     Args:
         argv: absolute path of the program, and its arguments, as it sees them.
@@ -255,6 +254,11 @@ def run_confined(
     start_s = stopwatch()
     limits = limits or Limits()
     folder = folder.absolute()
+    if is_confined():
+        if inherited or devices:
+            raise SandboxError("a program within a sandbox gets no pipes and no devices")
+        _fill(folder, files or {})
+        return run_nested(argv, folder=folder, limits=limits, environment=_environment(folder, environment))
     with ExitStack() as stack:
         handed_on = [stack.enter_context(os.fdopen(number, "rb", buffering=0)) for number in inherited]
         require_children_in_proc()
@@ -292,13 +296,19 @@ def _started(
     return subprocess.Popen(
         command,
         cwd="/",
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(BOX), "TMPDIR": str(BOX), **environment},
+        env=_environment(BOX, environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         pass_fds=inherited,
         start_new_session=True,
     )
+
+
+def _environment(folder: Path, more: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the variables of a program whose folder it sees as `folder`."""
+    own = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(folder), "TMPDIR": str(folder)}
+    return {**own, **(more or {})}
 
 
 def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:

@@ -73,9 +73,11 @@ class ConfinedRun(ToolRun):
     Attributes:
         stopped_by: None when the program ended by itself or by a limit of its own process;
             otherwise `time`, `memory`, `files` or `output`, and all its processes were ended.
+        processor_s: processor time of all its processes, as last seen: at most some 20 ms before the end.
     """
 
     stopped_by: str | None = None
+    processor_s: float = 0.0
 
 
 def read_output(path: Path, *, most_bytes: int) -> bytes:

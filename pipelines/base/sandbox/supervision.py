@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import IO, Any
 
-from pipelines.base.processes import resident_bytes
+from pipelines.base.processes import processor_s, resident_bytes
 from pipelines.base.sandbox.limits import (
     FILES,
     MEMORY,
@@ -117,6 +117,7 @@ class Supervision:
         self._handles = contextlib.ExitStack()
         self._first_handle: int | None = None
         self._stopped_by: str | None = None
+        self._processor_s = 0.0
 
     def wait(self) -> None:
         """Return when the program has ended or has passed a limit."""
@@ -132,6 +133,7 @@ class Supervision:
             for stream in [s for s in self._open() if s.file.fileno() in ready]:
                 stream.take()
             self._begin_program()
+            self._measure()
             looks += 1
             self._stopped_by = self._excess(remaining, walk=looks % _LOOKS_PER_WALK == 0)
 
@@ -176,6 +178,7 @@ class Supervision:
             limit=limit,
             machine_fault=machine_fault(limit, returncode, self._err.text(), self._limits.wall_s),
             stopped_by=stopped_by,
+            processor_s=self._processor_s,
         )
 
     def _close_later(self, descriptor: int) -> int:
@@ -202,6 +205,10 @@ class Supervision:
         with contextlib.suppress(ProcessLookupError):
             self._first_handle = self._close_later(os.pidfd_open(self._first))
         return True
+
+    def _measure(self) -> None:
+        if self._first is not None:
+            self._processor_s = max(self._processor_s, processor_s(self._first))
 
     def _excess(self, remaining_s: float, *, walk: bool) -> str | None:
         if remaining_s <= 0:

@@ -8,9 +8,15 @@ tables. Outside this package only the names below are used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pipelines.dataset.releases.baselines import Baseline, publish_baselines, read_baselines
+from pipelines.dataset.releases.baselines import Baseline, publish_baselines, read_baselines, tables_hash
 from pipelines.dataset.releases.loading import ReleaseTables, load_release
-from pipelines.dataset.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
+from pipelines.dataset.releases.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    ReleaseError,
+    Toolset,
+    read_manifest,
+)
 from pipelines.dataset.releases.reading import PARAMETERS_FILE, Release, open_release
 
 if TYPE_CHECKING:
@@ -59,7 +65,9 @@ __all__ = [
     "open_release",
     "publish_baselines",
     "read_baselines",
+    "read_manifest",
     "released_tables",
+    "tables_hash",
     "target_values",
     "write_release",
 ]

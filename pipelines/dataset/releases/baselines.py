@@ -62,7 +62,7 @@ def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
     Raises: ReleaseError: the folder is no release.
     """
     manifest = read_manifest(folder)
-    stored = {"tables": _tables_hash(manifest.files), "rows": [row.model_dump(mode="json") for row in rows]}
+    stored = {"tables": tables_hash(manifest.files), "rows": [row.model_dump(mode="json") for row in rows]}
     content = (json.dumps(stored, indent=1, sort_keys=True) + "\n").encode()
     entry = FileEntry(path=BASELINES_FILE, sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
     files = (*(file for file in manifest.files if file.path != BASELINES_FILE), entry)
@@ -95,9 +95,10 @@ def read_valid_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | No
         stored = _Baselines.model_validate_json(content)
     except (OSError, ValidationError):
         return None
-    return content if stored.tables == _tables_hash(files) else None
+    return content if stored.tables == tables_hash(files) else None
 
 
-def _tables_hash(files: Iterable[FileEntry]) -> str:
+def tables_hash(files: Iterable[FileEntry]) -> str:
+    """Return the hash of the tables of a release, from the files of its manifest."""
     own = sorted((file.path, file.sha256) for file in files if file.table is not None)
     return hashlib.sha256(content_hash(own).encode()).hexdigest()
