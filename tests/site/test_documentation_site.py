@@ -107,8 +107,9 @@ def test_the_reference_has_every_command_and_function() -> None:
 def test_a_notebook_keeps_its_outputs_and_plots(tmp_path: Path) -> None:
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(
-        '{"cells": [{"cell_type": "markdown", "source": ["# T"]}, {"cell_type": "code", "source": ["1 + 1"], '
-        '"outputs": [{"data": {"text/plain": ["2"]}}, {"data": {"image/png": "AAAA", "text/plain": ["F"]}}]}]}'
+        '{"cells": [{"cell_type": "markdown", "source": ["# T"]},'
+        '{"cell_type": "code", "source": ["1 + 1"], "outputs": ['
+        '{"data": {"text/plain": ["2"]}}, {"data": {"image/png": "AAAA", "text/plain": ["F"]}}]}]}'
     )
     write_notebook(notebook, tmp_path / "n.md")
     assert (tmp_path / "n.md").read_text() == (

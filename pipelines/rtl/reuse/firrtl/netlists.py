@@ -115,7 +115,7 @@ class _Module(ModuleView):
         return nets
 
     def _connect(self, name: str) -> None:
-        """Drive a signal with its value."""
+        """Connect a signal to its value."""
         signal = self.module.signals[name]
         is_net = any(isinstance(bit, int) for bit in self.signals[name])
         if name in self.elsewhere or self.sources[name] != name or not is_net:
