@@ -31,6 +31,7 @@ FOLDERS = {
 }
 """Sections of which every page is listed, in the order of the names."""
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s:#]*)(#[^)\s]*)?\)")
+_IMAGE = re.compile(r"(!\[[^\]]*\])\(([^)\s:]+)\)")
 _SECTION = re.compile(r"^## (.+)$|\[[^\]]*\]\(([^)\s:#]+)\)", re.MULTILINE)
 _CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -146,7 +147,7 @@ def _write_page(page: Page, pages: Mapping[PurePosixPath, Page], documents: Path
         return
     text = (project / page.source).read_text(encoding="utf-8")
     parts = _CODE.split(text)
-    parts[::2] = (_LINK.sub(lambda link: _relinked(link, page, pages), part) for part in parts[::2])
+    parts[::2] = (_relink(part, page, pages) for part in parts[::2])
     path.write_text("".join(parts), encoding="utf-8")
 
 
@@ -154,6 +155,16 @@ def _place(documents: Path, path: PurePosixPath) -> Path:
     place = documents / path
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def _relink(text: str, page: Page, pages: Mapping[PurePosixPath, Page]) -> str:
+    text = _LINK.sub(lambda link: _relinked(link, page, pages), text)
+    return _IMAGE.sub(lambda image: f"{image.group(1)}({_image(image.group(2), page)})", text)
+
+
+def _image(target: str, page: Page) -> str:
+    """Return the path of an image of `docs/` from a page of the site."""
+    return _relative(_resolved(page.source, target).relative_to("docs"), page.path)
 
 
 def _relinked(link: re.Match[str], page: Page, pages: Mapping[PurePosixPath, Page]) -> str:

@@ -18,6 +18,7 @@ from simfoundry.site.reference import commands_page, functions_page
 from tests.assets.browser_pages import opened_browser
 
 WIDTHS = (1440, 390)
+LOST_IMAGES = "[...document.images].filter((i) => i.complete && !i.naturalWidth).map((i) => i.src)"
 
 
 class _Silent(SimpleHTTPRequestHandler):
@@ -44,16 +45,19 @@ def address(site: Path) -> Iterator[str]:
 
 def test_no_page_is_wider_than_its_window_or_asks_another_host(site: Path, address: str) -> None:
     wide: list[str] = []
+    lost: list[str] = []
     foreign: list[str] = []
     with opened_browser() as page:
         page.on("request", lambda request: foreign.append(request.url))
         for file in sorted(site.rglob("*.html")):
-            page.goto(f"{address}/{file.relative_to(site)}", wait_until="domcontentloaded")
+            page.goto(f"{address}/{file.relative_to(site)}", wait_until="load")
+            lost += page.evaluate(LOST_IMAGES)
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 900})
                 if page.evaluate("document.documentElement.scrollWidth") > width:
                     wide.append(f"{file.relative_to(site)} at {width}")
     assert wide == []
+    assert lost == []
     assert {url for url in foreign if not url.startswith((address, "data:", "blob:"))} == set()
 
 
