@@ -123,6 +123,7 @@ def _served(place: Path, environment: dict[str, str], *options: str) -> Iterator
             process.kill()
 
 
+@pytest.mark.slow
 def test_calls_write_into_the_cache_and_files_with_write_alone(
     place: Path, environment: dict[str, str]
 ) -> None:
@@ -176,6 +177,7 @@ def calls(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calls
     return Calls(tools={name: _tool(name) for name in TOOLS}, scratch=scratch, slots=anyio.Semaphore(1))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "arguments", "problem"),
     [
@@ -211,6 +213,7 @@ def test_a_failed_design_is_an_error_result_with_its_rows(calls: Calls) -> None:
     assert json.loads(rows) == result.structured_content
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_too_long_is_refused(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_server, "ANSWER_BYTES", 1 << 20)
     query = {"query": "SELECT range FROM range(100000)"}

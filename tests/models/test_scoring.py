@@ -96,6 +96,7 @@ def test_a_constant_has_the_errors_of_a_training_in_this_process(release: Path, 
     assert entry.answer_s is not None
 
 
+@pytest.mark.slow
 def test_trees_have_the_errors_of_a_training_in_this_process(release: Path, tmp_path: Path) -> None:
     settings = {"split": SPLIT, "trees": 20}
     spec = predictor_named("lightgbm-text")
@@ -130,6 +131,7 @@ def test_tables_without_a_test_part_are_refused_unless_it_is_withheld(release: P
         load_labelled_designs(tmp_path, Selection(split=SPLIT))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
@@ -160,12 +162,14 @@ def test_a_training_that_does_what_it_must_not_is_one_error(
     assert list(release.parent.rglob("escaped")) == []
 
 
+@pytest.mark.slow
 def test_a_training_that_sleeps_forever_is_ended(release: Path) -> None:
     endless = median(training="__import__('time').sleep(1e6)")
     with pytest.raises(PredictorError, match=r"^my/median.py: the training takes more than 0.25 minutes$"):
         score(endless, release, training_s=15)
 
 
+@pytest.mark.slow
 def test_a_training_that_takes_too_much_memory_is_ended(release: Path) -> None:
     large = median(training="everything = bytearray(2 << 30); everything[::4096] = b'1' * (1 << 19)")
     with pytest.raises(PredictorError, match=r"the training takes more than 1 GiB of memory$"):
@@ -189,6 +193,7 @@ def test_failing_answers_are_rows_with_reasons(release: Path) -> None:
     assert mape.row_count == 16
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
@@ -205,6 +210,7 @@ def test_a_predictor_without_any_answer_is_one_error(statement: str, reason: str
     assert reason in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_design_without_an_answer_has_an_error_of_100_percent(release: Path) -> None:
     designs = load_labelled_designs(release, Selection(split=SPLIT))[:2]
     answers = [Answer(reason="none"), Answer(values={"area_um2": designs[1].labels["area_um2"]})]
@@ -212,6 +218,7 @@ def test_a_design_without_an_answer_has_an_error_of_100_percent(release: Path) -
     assert [row.value for row in errors if row.metric == "mape"] == [0.5]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -228,6 +235,7 @@ def test_a_file_that_is_no_predictor_is_refused(old: str, new: str, problem: str
     assert problem in str(caught.value)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
@@ -277,6 +285,7 @@ def test_the_command_prints_a_table_or_an_entry(release: Path) -> None:
     assert (entry.settings, entry.seed, entry.release) == ({"factor": 2}, 0, "nests")
 
 
+@pytest.mark.slow
 def test_the_command_scores_a_trained_model_as_it_is(release: Path, tmp_path: Path) -> None:
     spec = predictor_named("tlp")
     settings = {"split": SPLIT, "epochs": 1, "width": 16}
@@ -292,6 +301,7 @@ def test_the_command_scores_a_trained_model_as_it_is(release: Path, tmp_path: Pa
     assert (options.exit_code, "is trained already; accepted: no --option" in options.stderr) == (1, True)
 
 
+@pytest.mark.slow
 def test_the_command_rejects_a_model_that_learned_from_judged_programs(release: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.copytree(release, moved)
