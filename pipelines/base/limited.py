@@ -62,12 +62,11 @@ def reading(what: str, *, most_s: float = READING_S) -> Generator[None]:
     if note is None or _words(note):
         yield
         return
-    before = note[:]
     _write(note, f"{processor_s(os.getpid()) + most_s} {most_s} {what}")
     try:
         yield
     finally:
-        note[:] = before
+        _write(note, "")
 
 
 def watched(
@@ -128,9 +127,9 @@ def _excess(child: int, note: mmap.mmap, memory_bytes: int, more: str) -> str | 
     """Return the limit that a child exceeds."""
     if resident_bytes(child) > memory_bytes:
         return f"more than {memory_bytes / 2**30:.3g} GiB of memory{_at(note)}; {more}"
-    until = _words(note)[:1]
-    if until and processor_s(child) > float(until[0]):
-        return f"more than {float(_words(note)[1]):.0f} s of processor time{_at(note)}"
+    words = _words(note)
+    if words and processor_s(child) > float(words[0]):
+        return f"more than {float(words[1]):.0f} s of processor time{_at(note)}"
     return None
 
 
@@ -140,8 +139,16 @@ def _at(note: mmap.mmap) -> str:
 
 
 def _words(note: mmap.mmap) -> Sequence[str]:
-    return note[:].rstrip(b"\0").decode("utf-8", "replace").split()
+    """Return the words of the note; none while the other process writes it."""
+    number, content = note[0], note[1:]
+    if number % 2 or note[0] != number:
+        return ()
+    return content.rstrip(b"\0").decode("utf-8", "replace").split()
 
 
 def _write(note: mmap.mmap, text: str) -> None:
-    note[:] = text.encode()[:_NOTE_BYTES].ljust(_NOTE_BYTES, b"\0")
+    """Write the note. Its first byte counts the writes; it is odd during one."""
+    number = note[0]
+    note[0] = (number + 1) % 256
+    note[1:] = text.encode()[: _NOTE_BYTES - 1].ljust(_NOTE_BYTES - 1, b"\0")
+    note[0] = (number + 2) % 256

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pipelines.base import limited
 from pipelines.base.limited import memory_limit, reading
 
 PROGRAM = """
@@ -70,3 +73,21 @@ def test_a_signal_reaches_the_watched_process(number: int, status: int) -> None:
 def test_nothing_is_limited_without_a_watching_process() -> None:
     with reading("x.v", most_s=0.0):
         assert memory_limit() == 4 << 30
+
+
+class _Torn(mmap.mmap):
+    """A note whose first write stops in its middle, as the other process may see it."""
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        if isinstance(place, slice):
+            super().__setitem__(slice(100, 256), value[99:255])
+            raise KeyboardInterrupt
+        super().__setitem__(place, value)
+
+
+def test_a_note_that_is_being_written_has_no_words() -> None:
+    note = _Torn(-1, limited._NOTE_BYTES)  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(KeyboardInterrupt):
+        limited._write(note, "1.0 60.0 " + "x" * 230)  # pyright: ignore[reportPrivateUsage]
+    assert bytes(note).strip(b"\0")
+    assert limited._words(note) == ()  # pyright: ignore[reportPrivateUsage]
