@@ -41,6 +41,7 @@ from pipelines.dataset.reports.drawing.markup import (
 from pipelines.dataset.reports.drawing.sections import GROUP_TITLES, distribution_panel
 from pipelines.dataset.reports.inventory import PARTS, Check, Entry, Score, Timing, WorkloadError
 from pipelines.dataset.reports.networks import (
+    ARRIVAL_TITLES,
     FlowTimes,
     NetworkFailure,
     NetworkRuns,
@@ -265,17 +266,21 @@ def timing(timing: Timing | None) -> Element:
     return section(
         "time",
         "Time",
-        element(
-            "p",
-            element("strong", figure(timing.designs_per_core_hour)),
-            f" fully labelled designs a core-hour: {plural(timing.labelled_count, 'design')} in "
-            f"{duration(timing.total_s)} of all steps together.",
-        ),
+        _rate(timing) if timing.labelled_count else None,
         tabulate("Time by step, on one core each", columns, rows),
         note(
             "Wall-clock time of the work itself; what came from the cache has the time of its first run, and "
             "a run that several rows share counts once."
         ),
+    )
+
+
+def _rate(timing: Timing) -> Element:
+    return element(
+        "p",
+        element("strong", figure(timing.designs_per_core_hour)),
+        f" fully labelled designs a core-hour: {plural(timing.labelled_count, 'design')} in "
+        f"{duration(timing.total_s)} of all steps together.",
     )
 
 
@@ -374,7 +379,6 @@ def _cost_cell(entry: Entry, name: str) -> Cell:
 
 
 FAILURES_SHOWN = 20
-ARRIVAL_TITLES = {"poisson": "Poisson", "ge": "GE", "on_off": "ON/OFF"}
 
 
 def networks(networks: Networks) -> Element:
