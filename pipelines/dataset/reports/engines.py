@@ -81,9 +81,9 @@ ACCELERATORS = GroupedSection(
     tile="networks on accelerators",
     words=(
         "Networks compiled for systolic accelerators, and networks as fixed-point pipelines. Power is "
-        "that of the netlist on the network's data. The compiler's cycles are a closed form; their deviation is over "
-        "the cycles of the simulated design, less one. Thin lines run from the 5th to the 95th percentile, "
-        "bars over the middle half, the dot is the median."
+        "that of the netlist on the network's data. The compiler's cycles are a closed form; their "
+        "deviation is over the cycles of the simulated design, less one. Thin lines run from the 5th to "
+        "the 95th percentile, bars over the middle half, the dot is the median."
     ),
     charts=(
         RangeChart(
@@ -224,8 +224,8 @@ FABRIC = GroupedSection(
     words=(
         "Throughput is that of the simulated fabric over that of the slowest operation, 0 to 1; the "
         "heuristic estimates the same before simulation. Best and chosen are means over graphs: of the best "
-        "placement, and of the one that the heuristic ranks first. The rank correlation is Spearman's over the "
-        "placements of one graph. Overused placements load a link beyond the router's limit."
+        "placement, and of the one that the heuristic ranks first. The rank correlation is Spearman's over "
+        "the placements of one graph. Overused placements load a link beyond the router's limit."
     ),
     charts=(
         RangeChart(

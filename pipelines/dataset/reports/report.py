@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from pipelines.dataset.reports.coverage import Coverage, measure_coverage
 from pipelines.dataset.reports.directives import Directives, read_directives
 from pipelines.dataset.reports.drawing import judgements, sections
 from pipelines.dataset.reports.drawing.grouped import grouped
+from pipelines.dataset.reports.drawing.levels import levels
 from pipelines.dataset.reports.drawing.markup import (
     Element,
     count,
@@ -35,6 +37,7 @@ from pipelines.dataset.reports.inventory import (
     read_workload_errors,
     take_inventory,
 )
+from pipelines.dataset.reports.levels import Levels, StoredPredictor, read_levels
 from pipelines.dataset.reports.networks import Networks, read_networks
 from pipelines.dataset.reports.samples import sample_designs, sample_programs
 from pipelines.dataset.reports.statistics import (
@@ -67,24 +70,26 @@ class Report:
     directives: Directives | None
     grouped: tuple[SectionFigures, ...]
     timing: Timing | None
+    levels: Levels | None
     leaderboard: tuple[Entry, ...]
     workloads: tuple[WorkloadError, ...]
 
 
-def read_report(folder: Path, *, name: str) -> Report:
+def read_report(folder: Path, *, name: str, stored: Sequence[StoredPredictor] = ()) -> Report:
     """Compute the report of a folder of tables.
 
-    Args:    folder: as for `read_tables`. name: title of the page.
+    Args:    folder: as for `read_tables`. name: title of the page. stored: of trainings on these tables.
     Returns: figures; what the tables do not hold is None or empty.
     Raises:  ReportError: no tables there.
     """
-    return summarise(read_tables(folder, name=name))
+    return summarise(read_tables(folder, name=name), stored)
 
 
-def summarise(tables: TableSet) -> Report:
+def summarise(tables: TableSet, stored: Sequence[StoredPredictor] = ()) -> Report:
     """Compute every figure of the page. The same tables give the same figures."""
     programs = sample_programs(tables)
     designs = sample_designs(tables, programs)
+    board = read_leaderboard(tables)
     return Report(
         name=tables.name,
         fingerprint=tables.fingerprint,
@@ -101,7 +106,8 @@ def summarise(tables: TableSet) -> Report:
         directives=read_directives(tables),
         grouped=tuple(read_sections(tables, SECTIONS)),
         timing=measure_time(tables, designs),
-        leaderboard=tuple(read_leaderboard(tables)),
+        levels=read_levels(board, stored),
+        leaderboard=tuple(board),
         workloads=tuple(read_workload_errors(tables)),
     )
 
@@ -141,9 +147,10 @@ def _sections(report: Report) -> list[Element]:
     ]
     rows = sections.row_counts(report.inventory, report.problems)
     timing = judgements.timing(report.timing)
+    drawn_levels = [] if report.levels is None else [levels(report.levels)]
     board = judgements.leaderboard(report.leaderboard, report.workloads)
     if not _has_designs(report):
-        return [rows, *engines, failures, timing, *([board] if report.leaderboard else [])]
+        return [rows, *engines, failures, timing, *drawn_levels, *([board] if report.leaderboard else [])]
     return [
         rows,
         sections.labels(report.distributions),
@@ -156,6 +163,7 @@ def _sections(report: Report) -> list[Element]:
         judgements.checks(report.checks),
         *engines,
         timing,
+        *drawn_levels,
         board,
     ]
 
@@ -167,7 +175,7 @@ def _head(report: Report) -> Element:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{report.name} · Simfoundry"),
-        element("style", _file("page.css"), None if report.networks is None else _file("networks.css")),
+        element("style", _file("page.css"), _file("curves.css")),
     )
 
 
@@ -188,7 +196,9 @@ def _body(report: Report, drawn: list[Element]) -> Element:
     return element(
         "body",
         element("a", "Skip to the report", href="#report", class_="skip"),
-        element("nav", element("ul", links), aria_label="Sections"),
+        element(
+            "nav", element("p", "Contents", id="contents"), element("ul", links), aria_labelledby="contents"
+        ),
         element("main", header, drawn, id="report"),
         element("script", _file("page.js")),
     )
@@ -211,9 +221,10 @@ def _tiles(report: Report) -> Element:
     inventory, timing, coverage = report.inventory, report.timing, report.coverage
     shown: list[tuple[str, str]] = []
     if _has_designs(report):
-        labelled = inventory.labelled_count / max(inventory.design_count, 1)
-        shown = [
-            (count(inventory.program_count), "programs"),
+        shown.append((count(inventory.program_count), "programs"))
+    if inventory.design_count:
+        labelled = inventory.labelled_count / inventory.design_count
+        shown += [
             (count(inventory.design_count), "designs"),
             (count(inventory.labelled_count), "fully labelled"),
             (percent(labelled, digits=1), "of the designs ok"),
