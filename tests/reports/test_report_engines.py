@@ -181,7 +181,7 @@ def test_sections_of_tables_without_rows_are_left_out(
     rows = {**example_rows(5), **simulation_rows()}
     page = draw_page(read_report(write_rows(tmp_path / "both", rows), name="x"))
     names = re.findall(r'<h2 id="(\w+)-heading">', page)
-    assert names[-3:] == ["simulation", "time", "leaderboard"]
+    assert names[-4:] == ["simulation", "time", "levels", "leaderboard"]
     assert "accelerators" not in names
     assert "generation" in names
 

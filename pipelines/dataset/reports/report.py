@@ -175,7 +175,12 @@ def _head(report: Report) -> Element:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{report.name} · Simfoundry"),
-        element("style", _file("page.css"), _file("curves.css")),
+        element(
+            "style",
+            _file("page.css"),
+            None if report.levels is None else _file("levels.css"),
+            None if report.networks is None else _file("networks.css"),
+        ),
     )
 
 
