@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,13 @@ def test_the_curve_has_the_errors_of_the_most_certain_answers(report: Report) ->
     [line] = re.findall(r'<path d="M([^"]*)" class="curve level-hls">', drawing)
     places = [tuple(map(float, place.split())) for place in line.split("L")]
     assert [x for x, _ in places] == sorted(x for x, _ in places)
-    assert [y for _, y in places] == sorted((y for _, y in places), reverse=True)  # down is more
+    risks = [risk for _, risk in stored_predictors()[0].certainties["area_um2"].curve]
+    slopes = [
+        (y - at) / (risk - before)
+        for (risk, before), ((_, y), (_, at)) in zip(pairwise(risks), pairwise(places), strict=True)
+    ]
+    assert slopes == pytest.approx([slopes[0]] * 2, rel=0.01)
+    assert slopes[0] < 0  # down is more
 
 
 def test_errors_and_intervals_are_in_the_table(report: Report) -> None:
