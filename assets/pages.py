@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.stored_predictors import stored_predictors
 from pipelines.dataset.reports import Report, draw_page, read_report
 from pipelines.schemas import write_bytes_atomically
 
@@ -41,7 +42,9 @@ def write_page(
     if release is not None and not release.is_dir():
         raise FoundryError(f"no such release folder: {release}")
     name = OWN_TITLE if release is None else f"Release {release.resolve().name}"
-    report = read_report(deployment.data_dir if release is None else release, name=name)
+    folder = deployment.data_dir if release is None else release
+    stored = stored_predictors(folder, is_release=release is not None)
+    report = read_report(folder, name=name, stored=stored)
     own = page_path(deployment)
     default = own if release is None else own.with_name(f"report-{release.resolve().name}.html")
     path = default if out is None else out

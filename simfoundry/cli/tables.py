@@ -176,7 +176,8 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
     """Draw what is in the tables as one HTML page.
 
     The page needs no network. It shows what was made, distributions and correlations of labels, failures,
-    generation, coverage of the evaluation programs, cross-checks, time and the leaderboard.
+    generation, coverage of the evaluation programs, cross-checks, networks, directives, accelerators, place
+    and route, RTL simulations, time, predictors by level and the leaderboard.
     """
     from assets.deployments import find_deployment
     from assets.pages import write_page

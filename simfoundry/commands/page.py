@@ -33,7 +33,8 @@ def summary_lines(page: WrittenPage) -> list[str]:
         f"{inventory.program_count} programs, {inventory.design_count} designs, "
         f"{inventory.labelled_count} fully labelled"
     ]
-    if timing is not None:
+    lines += [f"{figures.count} {figures.tile}" for figures in page.report.grouped]
+    if timing is not None and timing.labelled_count:
         lines.append(f"{timing.designs_per_core_hour:.0f} labelled designs a core-hour")
     return [*lines, *page.report.problems, f"page: {page.path}"]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipelines.dataset.reports.inventory import Entry, Score
+from pipelines.dataset.reports.levels import Certainty, StoredPredictor
+
 HOSTILE = "a reply must be C, got <script>alert('x')</script> & \"quotes\" at line 17"
 STAGES = ("kernel", "ast", "dataflow", "llm", "evaluation")
 
@@ -111,3 +114,26 @@ def _stage_reports() -> list[dict[str, Any]]:
         add(stage, "operations", "share", "load", 0.5)
         add(stage, "operators", "count", f"operator_of_{stage}", 8)
     return rows
+
+
+def stored_predictors() -> list[StoredPredictor]:
+    """The predictor `better` of the leaderboard with its certainty, and another that has errors alone."""
+    score = Score(value=0.5, low=0.4, high=0.6, row_count=8)
+    entry = Entry(
+        predictor="alone",
+        version="",
+        level="text",
+        target="area_um2",
+        split="by_kernel_v1",
+        scores={("test", "median_ape"): score, ("evaluation", "mape"): score},
+        costs={},
+    )
+    certainty = Certainty(
+        curve=((0.1, 0.02), (0.5, 0.04), (1.0, 0.125)), inside={"test": 0.9, "evaluation": 0.8}, factor=1.5
+    )
+    return [
+        StoredPredictor(
+            predictor="better", version="0" * 32, entries=(), certainties={"area_um2": certainty}
+        ),
+        StoredPredictor(predictor="alone", version="", entries=(entry,)),
+    ]

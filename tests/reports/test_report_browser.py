@@ -8,10 +8,16 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from engine_examples import Rows, engine_rows
+from playwright.sync_api import Page, sync_playwright
+from report_examples import example_rows, stored_predictors
 
 from pipelines.dataset.reports import draw_page, read_report
 
@@ -26,6 +32,10 @@ for (const text of page.querySelectorAll("svg.chart text")) {
 const wide = Array.from(page.querySelectorAll("main *"))
   .filter((e) => !e.closest(".table") && e.getBoundingClientRect().right > inner.innerWidth + 0.5)
   .map((e) => e.tagName);
+for (const details of page.querySelectorAll("details")) details.open = true;
+const cut = Array.from(page.querySelectorAll(".table"))
+  .filter((box) => box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.querySelector("caption").textContent);
 const first = page.querySelector("table.sortable"), cells = () =>
   Array.from(first.tBodies[0].rows).map((row) => row.cells[0].textContent);
 const before = cells();
@@ -33,12 +43,12 @@ first.querySelector("th button").click();
 const up = cells();
 first.querySelector("th button").click();
 document.title = JSON.stringify({
-  page: page.documentElement.scrollWidth, screen: inner.innerWidth, clipped, wide,
+  page: page.documentElement.scrollWidth, screen: inner.innerWidth, clipped, wide, cut,
   texts: page.querySelectorAll("svg.chart text").length,
   small: Math.min(...Array.from(page.querySelectorAll("svg.chart text")).map(
     (t) => t.getBoundingClientRect().height)),
   before, up, down: cells(),
-  navigation: inner.getComputedStyle(page.querySelector("nav ul")).position,
+  navigation: inner.getComputedStyle(page.querySelector("nav")).position,
   dark: inner.matchMedia("(prefers-color-scheme: dark)").matches,
   paper: inner.getComputedStyle(page.body).backgroundColor,
 });
@@ -79,17 +89,33 @@ def _measured(page: str, folder: Path, width: int, height: int, *options: str) -
     return measured
 
 
+PREDICTORS = (
+    "gnnhls",
+    "lightgbm-hls",
+    "numeric-lm-hls",
+    "engine-estimate-hls",
+    "tenset-mlp",
+    "lightgbm-static",
+)
+
+
+def _many_predictors(rows: Rows) -> Rows:
+    """The rows with the predictors of a whole project on the leaderboard."""
+    boards = {table: rows[table] for table in ("leaderboard", "workload_errors", "predictor_costs")}
+    added = {
+        table: [row | {"predictor": name} for row in own for name in PREDICTORS]
+        for table, own in boards.items()
+    }
+    return rows | {table: [*rows[table], *added[table]] for table in boards}
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from report_examples import example_rows
-
     folder = tmp_path_factory.mktemp("tables")
-    for table, rows in example_rows().items():
+    for table, rows in {**_many_predictors(example_rows()), **engine_rows()}.items():
         (folder / table).mkdir()
         pq.write_table(pa.Table.from_pylist(rows), folder / table / "all.parquet")
-    return draw_page(read_report(folder, name="A release of everything"))
+    return draw_page(read_report(folder, name="A release of everything", stored=stored_predictors()))
 
 
 @pytest.mark.parametrize(("width", "height", "navigation"), [(390, 844, "static"), (1440, 900, "sticky")])
@@ -100,6 +126,7 @@ def test_the_page_fits_the_screen(
     assert found["screen"] == width
     assert found["page"] <= width
     assert found["wide"] == []
+    assert width < 1440 or found["cut"] == []
     assert found["texts"] > 200
     assert found["clipped"] == []
     assert found["small"] > 7.5
@@ -113,3 +140,50 @@ def test_the_page_is_dark_where_the_reader_wants_it(page: str, tmp_path: Path) -
     found = _measured(page, tmp_path, 1440, 900, "--blink-settings=preferredColorScheme=0")
     assert found["dark"]
     assert found["paper"] == "rgb(18, 21, 25)"
+
+
+PAPER_WIDTH = 703
+"""Pixels between the margins of a sheet of A4, 186 of 210 mm."""
+
+PRINTED = """(width) => {
+  const shown = (e) => e.getBoundingClientRect();
+  const style = (selector) => getComputedStyle(document.querySelector(selector));
+  return {
+    wide: [...document.querySelectorAll("body *")].filter((e) => shown(e).right > width + 1)
+      .map((e) => e.tagName),
+    cut: [...document.querySelectorAll(".table")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+      .map((e) => e.querySelector("caption").textContent),
+    folded: [...document.querySelectorAll("details table")].map((e) => !e.checkVisibility()),
+    links: [...document.querySelectorAll("nav a")].filter((e) => shown(e).height > 0).length,
+    sections: document.querySelectorAll("section").length,
+    panel: style(".panel").breakInside, row: style("tr").breakInside, heading: style("h2").breakAfter,
+  };
+}"""
+
+
+@pytest.fixture
+def printed(page: str, tmp_path: Path) -> Iterator[Page]:
+    path = tmp_path / "page.html"
+    path.write_text(page)
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=options)
+        sheet = browser.new_page(viewport={"width": PAPER_WIDTH, "height": 1030})
+        sheet.emulate_media(media="print")
+        sheet.goto(path.as_uri())
+        yield sheet
+        browser.close()
+
+
+def test_nothing_is_cut_or_folded_on_paper(printed: Page) -> None:
+    found = printed.evaluate(PRINTED, PAPER_WIDTH)
+    assert (found["wide"], found["cut"]) == ([], [])
+    assert found["folded"]
+    assert not any(found["folded"])
+    assert found["links"] == found["sections"]
+
+
+def test_pages_of_paper_do_not_break_inside_a_chart(printed: Page) -> None:
+    found = printed.evaluate(PRINTED, PAPER_WIDTH)
+    assert (found["panel"], found["row"], found["heading"]) == ("avoid", "avoid", "avoid")
+    assert printed.pdf(format="A4").startswith(b"%PDF")

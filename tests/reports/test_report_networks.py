@@ -214,7 +214,7 @@ def test_runs_alone_are_a_section_without_charts(tmp_path: Path, write_rows: Wri
 def test_a_page_without_networks_has_nothing_of_them(example: Path) -> None:
     page = draw_page(read_report(example, name="x"))
     assert "etwork" not in page
-    assert "curve" not in page
+    assert "path.curve" not in page
 
 
 @pytest.fixture

@@ -132,6 +132,7 @@ def test_the_page_has_all_sections_and_headings_in_order(page: str) -> None:
         "coverage",
         "checks",
         "time",
+        "levels",
         "leaderboard",
     ]
     levels = [int(tag[1]) for tag, _ in _outline(page) if re.fullmatch("h[1-6]", tag)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -462,12 +462,17 @@ def read_leaderboard(tables: TableSet) -> list[Entry]:
     for *key, part, metric, value, low, high, count in rows.collect().iter_rows():
         scores = entries.setdefault(tuple(key), {})
         scores[part, metric] = Score(value=value, low=low, high=high, row_count=count)
+    return sort_entries(
+        Entry(**dict(zip(keys, key, strict=True)), scores=scores, costs=costs.get((key[0], key[1]), {}))
+        for key, scores in entries.items()
+    )
+
+
+def sort_entries(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries by split, target and level in the order of the page, the smallest test error first."""
     order = {q.column: index for index, q in enumerate(LABELS)}
     return sorted(
-        (
-            Entry(**dict(zip(keys, key, strict=True)), scores=scores, costs=costs.get((key[0], key[1]), {}))
-            for key, scores in entries.items()
-        ),
+        entries,
         key=lambda e: (
             e.split,
             order.get(e.target, len(order)),

@@ -19,7 +19,8 @@ QUEUE_TYPES = ("host_up", "edge_up", "aggregation_up", "core_down", "aggregation
 """Tiers in the order of a packet's way; tiers of other networks follow."""
 
 PATTERNS = ("all_to_all", "incast", "broadcast", "trace")
-ARRIVALS = ("poisson", "ge", "on_off")
+ARRIVAL_TITLES = {"poisson": "Poisson", "ge": "GE", "on_off": "ON/OFF"}
+ARRIVALS = tuple(ARRIVAL_TITLES)
 
 LOADS_SHOWN = 4
 """Most different loads that are shown; beyond, bands of LOAD_BAND are shown."""

@@ -20,6 +20,7 @@ from pipelines.dataset.reports.drawing.axes import (
     line,
     shortened,
     text,
+    text_width,
 )
 from pipelines.dataset.reports.drawing.markup import (
     Element,
@@ -37,6 +38,7 @@ from pipelines.dataset.reports.inventory import Entry, Score, StatusCount
 from pipelines.dataset.reports.networks import Curve, FlowTimes
 from pipelines.dataset.reports.samples import EVALUATION
 from pipelines.dataset.reports.statistics import (
+    NARROW_SPAN,
     Distribution,
     EstimateComparison,
     StageDistribution,
@@ -286,6 +288,7 @@ def _band(across: Scale, up: Scale) -> Element:
 
 
 LABEL, VALUE = 118.0, 46.0
+WIDEST_LABEL = 120.0
 ROW = 24.0
 
 
@@ -359,23 +362,35 @@ def _status_row(entry: StatusCount, top: float) -> list[Element]:
 
 
 def range_chart(
-    name: str, title: str, spreads: Sequence[Spread], *, logarithmic: bool, as_percent: bool
+    name: str,
+    title: str,
+    spreads: Sequence[Spread],
+    *,
+    logarithmic: bool,
+    as_percent: bool,
+    begin: float | None = None,
 ) -> Element:
-    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; distance at the right."""
+    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; distance at the right.
+
+    Args: begin: positive, where a logarithmic axis of other than counts begins; it ends at the greatest 95th
+          percentile then.
+    """
     top, bottom = 16.0, 16.0 + 28.0 * len(spreads)
     low = min(s.quantiles.minimum for s in spreads)
     high = max(s.quantiles.maximum for s in spreads)
-    # A logarithmic axis begins at one: these are counts.
-    scale = Scale(
-        low=max(low, 1.0) if logarithmic else min(low, 0.0),
-        high=max(high, 2.0) if logarithmic else max(high, 1.0),
-        start=80.0,
-        end=WIDTH - VALUE - 10,
-        logarithmic=logarithmic,
-    )
+    if begin is not None:
+        low, high = begin / NARROW_SPAN, max(s.quantiles.p95 for s in spreads) * NARROW_SPAN
+    elif logarithmic:  # counts
+        low, high = max(low, 1.0), max(high, 2.0)
+    else:
+        low, high = min(low, 0.0), max(high, 1.0)
+    has_distances = any(s.distance is not None for s in spreads)
+    end = WIDTH - (VALUE + 10 if has_distances else BARS_RIGHT)
+    left = min(max(80.0, *(text_width(s.stage, NORMAL) + 4 for s in spreads)), WIDEST_LABEL)
+    scale = Scale(low=low, high=high, start=left, end=end, logarithmic=logarithmic)
     told: Callable[[float], str] = percent if as_percent else figure
     marks = bottom_axis(scale, top, bottom, shown=percent if as_percent else tick)
-    if any(s.distance is not None for s in spreads):
+    if has_distances:
         marks.append(text(WIDTH, 10, "distance", anchor="end", size=SMALL, class_="soft"))
     for index, spread in enumerate(spreads):
         y, quantiles = top + 28.0 * index + 14, spread.quantiles
@@ -391,7 +406,7 @@ def range_chart(
             element("circle", cx=at[2], cy=y, r=4, class_="median"),
         ]
         marks += [
-            text(0, y + 4, shortened(spread.stage, NORMAL, 76), class_="strong"),
+            text(0, y + 4, shortened(spread.stage, NORMAL, left - 4), class_="strong"),
             element("g", row, class_=f"stage-{slug(spread.stage)}"),
         ]
         if spread.distance is not None:

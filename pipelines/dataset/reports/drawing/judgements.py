@@ -41,6 +41,7 @@ from pipelines.dataset.reports.drawing.markup import (
 from pipelines.dataset.reports.drawing.sections import GROUP_TITLES, distribution_panel
 from pipelines.dataset.reports.inventory import PARTS, Check, Entry, Score, Timing, WorkloadError
 from pipelines.dataset.reports.networks import (
+    ARRIVAL_TITLES,
     FlowTimes,
     NetworkFailure,
     NetworkRuns,
@@ -265,17 +266,21 @@ def timing(timing: Timing | None) -> Element:
     return section(
         "time",
         "Time",
-        element(
-            "p",
-            element("strong", figure(timing.designs_per_core_hour)),
-            f" fully labelled designs a core-hour: {plural(timing.labelled_count, 'design')} in "
-            f"{duration(timing.total_s)} of all steps together.",
-        ),
+        _rate(timing) if timing.labelled_count else None,
         tabulate("Time by step, on one core each", columns, rows),
         note(
             "Wall-clock time of the work itself; what came from the cache has the time of its first run, and "
             "a run that several rows share counts once."
         ),
+    )
+
+
+def _rate(timing: Timing) -> Element:
+    return element(
+        "p",
+        element("strong", figure(timing.designs_per_core_hour)),
+        f" fully labelled designs a core-hour: {plural(timing.labelled_count, 'design')} in "
+        f"{duration(timing.total_s)} of all steps together.",
     )
 
 
@@ -374,7 +379,8 @@ def _cost_cell(entry: Entry, name: str) -> Cell:
 
 
 FAILURES_SHOWN = 20
-ARRIVAL_TITLES = {"poisson": "Poisson", "ge": "GE", "on_off": "ON/OFF"}
+HEAT_MAPS_SHOWN = 8
+"""Networks with the most runs, whose utilisation is not folded."""
 
 
 def networks(networks: Networks) -> Element:
@@ -446,11 +452,21 @@ def _links(networks: Networks) -> list[Element]:
         "by pattern and load of the busiest host link. A queue of a run counts once, however many flows go "
         "through it, and queues without flows do not count; a band of loads has its upper end in it."
     )
+    most = sorted(networks.utilisations, key=lambda u: -sum(row.runs for row in u.rows))[:HEAT_MAPS_SHOWN]
+    others = [u for u in networks.utilisations if u not in most]
+    folded = element(
+        "details",
+        element("summary", plural(len(others), "more network")),
+        _heat_maps(others),
+    )
+    return [words, _heat_maps([u for u in networks.utilisations if u in most]), *([folded] if others else [])]
+
+
+def _heat_maps(utilisations: Sequence[Utilisation]) -> Element:
     charts = [
-        panel(u.network, plural(u.hosts, "host") if u.hosts else "", _heat_map(u))
-        for u in networks.utilisations
+        panel(u.network, plural(u.hosts, "host") if u.hosts else "", _heat_map(u)) for u in utilisations
     ]
-    return [words, element("div", charts, class_="panels two links")]
+    return element("div", charts, class_="panels two links")
 
 
 def _heat_map(utilisation: Utilisation) -> Element:

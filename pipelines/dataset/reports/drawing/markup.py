@@ -202,6 +202,9 @@ def deviation(fraction: float) -> str:
 # ---- tables and panels -----------------------------------------------------------------------------
 
 
+MANY_COLUMNS = 11
+"""A table of more columns has smaller letters and less room between them."""
+
 TEXT, NUMBER, PROSE = "text", "number", "prose"
 
 
@@ -246,7 +249,7 @@ def tabulate(
         element("tbody", body),
         class_="sortable" if sortable and len(rows) > 1 else None,
     )
-    return element("div", table, class_="table")
+    return element("div", table, class_="table dense" if len(columns) > MANY_COLUMNS else "table")
 
 
 def _cells(columns: Sequence[Column], row: Sequence[Value]) -> list[Element]:
