@@ -28,7 +28,7 @@ _QUESTIONS = {
     "static": "cost of a C program, from its schedule, without Verilog",
     "hls": "cost of a C program, from the report of high-level synthesis",
     "network": "latencies of a network",
-    "compilation": "power and energy of a neural network in hardware",
+    "compilation": "power and energy of a neural network in hardware (`-fixed`: as a pipeline of its own)",
     "placements": "throughput of a placement on a fabric",
     "directives": "cycles under directives",
     "rtl": "the fastest RTL simulator of a design",

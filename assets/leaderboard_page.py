@@ -55,6 +55,8 @@ that no model learns from. Levels: `text` sees the source, `static` what a front
 high-level synthesis gives, `run` that and a run of the cycle model, where cycles are known and not
 predicted.
 
+Judged are designs with a memory delay of 2, 5 or 10 cycles (15 is the part `unseen_delay`) and labels of the
+project's own synthesis; cycles are the median over drawn data.
 Errors are mean / median absolute percentage errors over designs; lower is better. A design without an
 answer counts as an error of 100 %. `inside` is the share of labels inside the intervals of the answers,
 from the least to the largest over the targets; intervals are made for 90 % of programs unlike those of

@@ -28,6 +28,8 @@ INLINE = "program.c"
 """File of a source that is C text; a design has its name."""
 MOST_BYTES = 4 << 20
 """Arguments of one call."""
+MOST_WORD_BYTES = (128 << 10) - 1
+"""One argument of a process, by Linux."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,9 @@ class Tool:
             if name in present
             for word in _spelled(option, present[name])
         ]
-        return [self.name, *spelled, "--json", "--", *(str(present[name]) for name in self.positional)]
+        words = [self.name, *spelled, "--json", "--", *(str(present[name]) for name in self.positional)]
+        _require_words(words, self.name)
+        return words
 
     def _filed(self, name: str, value: Any, folder: Path) -> Any:
         """Return C text, and the value of a JSON file, as the path of a file; other values as they are."""
@@ -142,6 +146,20 @@ def _json_type(hint: Any) -> Any:
     if isinstance(origin, type) and issubclass(origin, Sequence):
         return list[parts[0]]
     return str if hint is Path else hint
+
+
+def _require_words(words: Sequence[str], tool: str) -> None:
+    """Check that the system passes every word to a process. Raises: FoundryError: it does not."""
+    for word in words:
+        if "\0" in word:
+            raise FoundryError(f"a text with a NUL byte: {word[:40]!r} ({tool})")
+        if len(word.encode(errors="surrogatepass")) > MOST_WORD_BYTES:
+            accepted = (
+                f"at most {MOST_WORD_BYTES} bytes; C of several lines, directives and data may be longer"
+            )
+            raise FoundryError(
+                f"a text of {len(word)} characters: {word[:40]!r} ({tool}); accepted: {accepted}"
+            )
 
 
 def _written(path: Path, text: str) -> Path:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,8 +120,8 @@ def run_query(data_dir: Path, query: str, catalogue: Catalogue | None = None) ->
     joined from the files beside the tables.
 
     Args:   query: one SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE, or EXPLAIN of one.
-    Raises: FoundryError: not one read-only statement, not valid SQL, more than `ROW_LIMIT` rows, or a damaged
-            file is read.
+    Raises: FoundryError: not one read-only statement, not valid SQL, two columns of one name, more than
+            `ROW_LIMIT` rows, or a damaged file is read.
     """
     tables = _FolderTables(data_dir) if catalogue is None else _SharedTables(catalogue)
     with (
@@ -130,6 +131,7 @@ def run_query(data_dir: Path, query: str, catalogue: Catalogue | None = None) ->
         try:
             answer = connection.execute(_reading_statement(connection, query))
             columns = tuple(d[0] for d in answer.description or [])
+            _require_distinct(columns)
             rows = answer.fetchmany(ROW_LIMIT + 1)
             if len(rows) > ROW_LIMIT:
                 raise FoundryError(f"an answer of more than {ROW_LIMIT} rows; use LIMIT or aggregates")
@@ -151,6 +153,14 @@ def run_query(data_dir: Path, query: str, catalogue: Catalogue | None = None) ->
             raise FoundryError(
                 f"a query must be valid SQL over the tables, got: {error}; SHOW TABLES lists them"
             ) from error
+
+
+def _require_distinct(columns: Sequence[str]) -> None:
+    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
+    if repeated is not None:
+        raise FoundryError(
+            f"two columns of the answer are called {repeated}; accepted: a name for each, by AS"
+        )
 
 
 def _named(query: str) -> list[TableSpec]:

@@ -310,6 +310,12 @@ def test_words_of_a_command_carry_every_kind_of_value(
         ("place", {"graph": "g", "svg": "x.svg"}, "unknown key: svg (place); accepted: graph, fabric, cost_"),
         ("label", {"source": C, "tools": "bambu"}, 'tools: "bambu" (label); accepted: a list'),
         ("label", {"source": "x" * (5 << 20)}, "arguments of more than 4 MiB (label)"),
+        ("sql", {"query": "SELECT 1\0"}, "a text with a NUL byte: 'SELECT 1\\x00' (sql)"),
+        (
+            "sql",
+            {"query": "-" * 200_000},
+            f"a text of 200000 characters: '{'-' * 40}' (sql); accepted: at most",
+        ),
     ],
 )
 def test_words_reject_wrong_arguments(

@@ -21,6 +21,7 @@ REASONS = {
         assets/configuration.py configuration_model
         assets/engines.py Constant.read training_engine
         assets/figures.py read_figures
+        assets/front_page.py main
         assets/language_models.py read_prompt
         assets/mlflow_app.py first_page
         models/queue_correction/wait_law.py _tables
@@ -41,6 +42,8 @@ REASONS = {
         pipelines/network/compiled.py kernels
         pipelines/network/simulation/ns3.py _build_id _debian
         pipelines/pragmas/bound/target.py _text
+        simfoundry/site/notebooks.py write_notebook
+        simfoundry/site/pages.py _title _write_page navigation
         pipelines/programs/evaluation/programs.py frozen_hashes modern_program modern_workloads
         pipelines/programs/evaluation/programs.py stationary_program
         pipelines/programs/machsuite_catalogue.py _text

@@ -389,7 +389,7 @@ OF_8_BITS = "accepted: at most 8 bits, 0 before them"
         ("h", "", b"1\n/* 2\n*/ zoo", f"memory file f.hex:3: 'zoo'; {of_words('hexadecimal')}"),
         ("b", "", b"1 2", f"memory file f.hex:1: '2'; {of_words('binary')}"),
         ("h", "", b"\xff", f"memory file f.hex:1: '\\xff'; {of_words('hexadecimal')}"),
-        ("h", "", None, str(MissingMemoryFile("f.hex", "design.sv:1"))),
+        ("h", "", None, str(MissingMemoryFile("f.hex", "design.sv:4"))),
         (
             "h",
             ", 5, 2",

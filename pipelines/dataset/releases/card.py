@@ -78,9 +78,8 @@ def main_table(manifest: Manifest) -> str:
 
 def _introduction(manifest: Manifest) -> str:
     shown = main_table(manifest)
-    return (
-        _INTRODUCTION.replace("ABOUT", _ABOUT[shown]).replace("NAME", manifest.name).replace("TABLE", shown)
-    )
+    about = _ABOUT[shown] + (_PENDING.format(len(manifest.pending)) if manifest.pending else "")
+    return _INTRODUCTION.replace("ABOUT", about).replace("TABLE", shown).replace("NAME", manifest.name)
 
 
 _INTRODUCTION = """\
@@ -95,6 +94,10 @@ labelled again. The files are plain Parquet: DuckDB, pandas and polars read them
 
     SELECT * FROM 'releases/NAME/tables/TABLE/*.parquet' WHERE status = 'ok'
 """
+
+_PENDING = """
+
+**The release is being made**: {} of its partitions are pending; their rows are not there yet."""
 
 _ABOUT = {
     NETWORKS: """\
