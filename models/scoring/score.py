@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from models.base import PredictorError
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
-from models.leaderboard import Prediction, leaderboard_rows
+from models.leaderboard import Prediction, leaderboard_rows, paired
 from models.options import JUDGED_PARTS, LABEL_LEVELS
 from models.query import ALL_TARGETS
 from models.scoring.confined import Answer, Description, ScoreLimits, Subject, ask, describe, train
@@ -134,19 +134,7 @@ def predictions_of(
     A design without an answer has the answer 0, an error of 100 %: otherwise a predictor that refuses hard
     programs would be the best.
     """
-    return [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=answer.values.get(target, 0.0),
-        )
-        for design, answer in zip(designs, answers, strict=True)
-        for target in targets
-        if target in design.labels
-    ]
+    return paired(designs, [{t: answer.values.get(t, 0.0) for t in targets} for answer in answers])
 
 
 def split_cycles(predictions: Iterable[Prediction], release: Path) -> list[Prediction]:

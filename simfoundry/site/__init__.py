@@ -1,5 +1,5 @@
 """The site of the documentation.
 
-Belongs here: what turns pages, notebooks, docstrings and command definitions into Markdown for the site.
-Does not: the pages themselves, which are in `docs/`.
+Belongs here: the conversion of pages, notebooks, docstrings and command definitions to Markdown for the site.
+Does not belong here: the pages themselves, which are in `docs/`.
 """

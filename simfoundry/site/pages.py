@@ -50,7 +50,6 @@ def site_pages(project: Path = PROJECT) -> dict[PurePosixPath, Page]:
     """Return every page that shows a file of the checkout, by the path of that file."""
     documents = [path for path in (project / "docs").rglob("*") if path.suffix in {".md", ".ipynb"}]
     outside = [
-        project / "README.md",
         *project.glob("*.md"),
         *project.glob("deploy/README.md"),
         *project.glob("releases/*/README.md"),

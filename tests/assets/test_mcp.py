@@ -26,16 +26,8 @@ from simfoundry.cli.mcp import TOOLS
 from simfoundry.commands import mcp_server
 from simfoundry.commands.mcp_server import Calls
 from simfoundry.commands.mcp_tools import Tool, tool_of
+from tests.base.test_recorded_interface import GRAPH, C
 
-C = "void f(int a[8], int b[8]) { for (int i = 0; i < 8; i++) b[i] = 3 * a[i]; }\n"
-GRAPH = {
-    "name": "one",
-    "nodes": [
-        {"name": "x", "kind": "buffer", "stage": 0, "work": 8},
-        {"name": "y", "kind": "gemm", "stage": 1, "work": 8},
-    ],
-    "edges": [{"source": "x", "target": "y", "words": 8}],
-}
 CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "label": ({"source": C, "targets": ["cycles"]}, "label"),
     "predict": ({"source": C, "memory_delay": 3}, "area_um2"),

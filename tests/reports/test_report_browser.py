@@ -176,14 +176,14 @@ def printed(page: str, tmp_path: Path) -> Iterator[Page]:
 
 
 def test_nothing_is_cut_or_folded_on_paper(printed: Page) -> None:
-    found = printed.evaluate(PRINTED, PAPER_WIDTH)
-    assert (found["wide"], found["cut"]) == ([], [])
-    assert found["folded"]
-    assert not any(found["folded"])
-    assert found["links"] == found["sections"]
+    layout = printed.evaluate(PRINTED, PAPER_WIDTH)
+    assert (layout["wide"], layout["cut"]) == ([], [])
+    assert layout["folded"]
+    assert not any(layout["folded"])
+    assert layout["links"] == layout["sections"]
 
 
 def test_pages_of_paper_do_not_break_inside_a_chart(printed: Page) -> None:
-    found = printed.evaluate(PRINTED, PAPER_WIDTH)
-    assert (found["panel"], found["row"], found["heading"]) == ("avoid", "avoid", "avoid")
+    layout = printed.evaluate(PRINTED, PAPER_WIDTH)
+    assert (layout["panel"], layout["row"], layout["heading"]) == ("avoid", "avoid", "avoid")
     assert printed.pdf(format="A4").startswith(b"%PDF")
