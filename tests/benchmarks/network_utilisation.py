@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.network_utilisation [--protocol udp tcp] [--hosts 16 128] [--seconds 40]
                                                    [--utilisations 0.25 0.5 0.75] [--routings ecmp fixed]
+                                                   [--patterns all_to_all incast broadcast]
                                                    [--folder FOLDER] [--record]
 
 UDP by the project's simulator, TCP by ns-3 (every packet acknowledged; beyond 16 hosts a fifth of the hosts
@@ -61,13 +62,19 @@ def at_utilisation(run: Run, utilisation: float) -> Run:
 
 
 def runs_at(
-    protocol: str, hosts: int, utilisations: Iterable[float], seconds: float, routings: Sequence[str]
+    protocol: str,
+    hosts: int,
+    utilisations: Iterable[float],
+    seconds: float,
+    routings: Sequence[str],
+    patterns: Sequence[str],
 ) -> list[tuple[float, Run]]:
     group = replace(
         GROUP,
         pods=PODS[hosts],
         protocols=(protocol,),
         routings=tuple(routings),
+        patterns=tuple(patterns),
         loads=(0.5,),
         duration_s=seconds,
         warm_up_s=seconds / 4,
@@ -94,6 +101,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="simulated, of each run")
     parser.add_argument("--utilisations", nargs="+", type=float, default=[0.25, 0.5, 0.75])
     parser.add_argument("--routings", nargs="+", choices=ROUTINGS, default=list(ROUTINGS))
+    parser.add_argument("--patterns", nargs="+", choices=GROUP.patterns, default=list(GROUP.patterns))
     parser.add_argument("--folder", type=Path, default=Path("data/benchmarks/network-utilisation"))
     add_record_option(parser)
     chosen = parser.parse_args()
@@ -106,7 +114,9 @@ def main() -> None:
     )
     rows: dict[tuple[str, int, str], list[tuple[float, float, float, bool]]] = {}
     for protocol, hosts in product(chosen.protocol, chosen.hosts):
-        for busy, run in runs_at(protocol, hosts, chosen.utilisations, chosen.seconds, chosen.routings):
+        for busy, run in runs_at(
+            protocol, hosts, chosen.utilisations, chosen.seconds, chosen.routings, chosen.patterns
+        ):
             errors, noise, is_steady = measure(run, chosen.folder, correction)
             met = errors[2] <= max(NOISES * noise, LEAST)
             verdict = ("met" if met else "missed") if is_steady else "not steady"
@@ -135,18 +145,22 @@ def main() -> None:
         count = f"{len([1 for row in own if row[3]])} of {len(own)}"
         print_row(f"{protocol}, {hosts}, {arrivals}", str(cells), count)
         if chosen.record:
-            name = f"{protocol.upper()}, {hosts} hosts, {arrivals}, by utilisation"
+            kinds = "" if len(chosen.patterns) == len(GROUP.patterns) else ", ".join((*chosen.patterns, ""))
+            name = f"{protocol.upper()}, {hosts} hosts, {arrivals}, {kinds}by utilisation"
             record(
                 "network",
                 name,
                 cells | {"goal met": count},
                 missed=not all(row[3] for row in own),
-                new=figure(name, protocol, hosts, chosen.seconds, chosen.routings),
+                new=figure(name, protocol, hosts, chosen.seconds, chosen.routings, chosen.patterns),
             )
 
 
-def figure(name: str, protocol: str, hosts: int, seconds: float, routings: Sequence[str]) -> Figure:
+def figure(
+    name: str, protocol: str, hosts: int, seconds: float, routings: Sequence[str], patterns: Sequence[str]
+) -> Figure:
     some = "" if len(routings) == len(ROUTINGS) else f" --routings {' '.join(routings)}"
+    some += "" if len(patterns) == len(GROUP.patterns) else f" --patterns {' '.join(patterns)}"
     return unmeasured(
         area="network",
         section="Utilisation of the busiest link",

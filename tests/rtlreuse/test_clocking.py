@@ -314,22 +314,28 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
     [
         (
             "wire g = clk & a; always @(posedge g) q <= d;",
-            "gated clock: g in top; accepted: an input port of one bit",
+            "gated clock: g in top (design.sv:1); accepted: an input port of one bit",
         ),
-        (LATCH + "wire g = clk & ~l; always @(posedge g) q <= d;", f"gated clock: g in top{ACCEPTED}"),
+        (
+            LATCH + "wire g = clk & ~l; always @(posedge g) q <= d;",
+            f"gated clock: g in top (design.sv:1){ACCEPTED}",
+        ),
         (
             LATCH.replace("!clk", "clk") + "wire g = clk & l; always @(posedge g) q <= d;",
-            f"gated clock: g in top{ACCEPTED}",
+            f"gated clock: g in top (design.sv:1){ACCEPTED}",
         ),
-        (LATCH + "wire g = clk && {a, l}; always @(posedge g) q <= d;", f"gated clock: g in top{ACCEPTED}"),
+        (
+            LATCH + "wire g = clk && {a, l}; always @(posedge g) q <= d;",
+            f"gated clock: g in top (design.sv:1){ACCEPTED}",
+        ),
         (
             LATCH + "wire g = clk & l; reg m; always_latch if (!g) m = d; wire h = clk & m; "
             "always @(posedge h) q <= d;",
-            f"gated clock: h in top{ACCEPTED}",
+            f"gated clock: h in top (design.sv:1){ACCEPTED}",
         ),
         (
             LATCH + "wire g = clk & l; always @(negedge g) q <= d;",
-            f"falling edge of a gated clock: g in top{ACCEPTED}",
+            f"falling edge of a gated clock: g in top (design.sv:1){ACCEPTED}",
         ),
         ("always @(negedge clk) q <= d ^ clk;", "clock used as data: clk in top"),
         ("always @(negedge clk) q <= clk;", "clock used as data: clk in top"),
@@ -337,11 +343,17 @@ LATCH = "reg l; always_latch if (!clk) l = a; "
             LATCH + "wire g = clk & l; reg r; always @(posedge g) r <= d; assign q = g;",
             "clock used as data: q in top",
         ),
-        ("always_latch if (a) q = d;", "latch: q in top (design.sv:1)"),
-        (LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;", "latch: l in top (design.sv:1)"),
+        (
+            "always_latch if (a) q = d;",
+            "latch: q in top (design.sv:1); accepted: the latch of a clock gate, or --engine verilator",
+        ),
+        (
+            LATCH.replace("!clk", "d") + "always @(posedge clk) q <= l;",
+            "latch: l in top (design.sv:1); accepted: the latch of a clock gate, or --engine verilator",
+        ),
         (
             "reg h; always @(posedge clk) h <= ~h; always @(posedge h) q <= d;",
-            f"divided clock: h in top{ACCEPTED}",
+            f"divided clock: h in top (design.sv:1){ACCEPTED}",
         ),
         (
             "wire b = a; reg r; always @(negedge clk) r <= d; always @(posedge b) q <= r;",

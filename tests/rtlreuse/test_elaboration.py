@@ -24,7 +24,7 @@ def read(text: str) -> Design:
     [
         (
             "module top (input e, input d, output reg q); always @* if (e) q = d; endmodule",
-            "latch: q in top (design.sv:1)",
+            "latch: q in top (design.sv:1); accepted: the latch of a clock gate, or --engine verilator",
         ),
         (
             "module top (inout d); endmodule",
@@ -33,7 +33,7 @@ def read(text: str) -> Design:
         (
             "module top (input clk, input e, input d, output reg q); wire g = clk & e;"
             " always @(posedge g) q <= d; endmodule",
-            "gated clock: g in top; accepted: an input port of one bit",
+            "gated clock: g in top (design.sv:1); accepted: an input port of one bit",
         ),
         (
             "module top (input a, input b, input d, output reg p, output reg q);"
@@ -56,6 +56,11 @@ def read(text: str) -> Design:
             " always @(posedge clk) q <= a;\n always @(posedge clk) q <= b; endmodule",
             "several drivers: q in top (design.sv:2)",
         ),
+        (
+            "module top (input clk, a, output x, y); reg p, r;\n"
+            " always @* p = r ^ a;\n always @* r = p & a; assign x = p; assign y = r; endmodule",
+            "combinational loop: y -> x -> y (design.sv:3)",
+        ),
     ],
 )
 def test_elaborate_rejects(text: str, message: str) -> None:
@@ -64,9 +69,32 @@ def test_elaborate_rejects(text: str, message: str) -> None:
     assert str(error.value) == message
 
 
-def test_read_verilog_rejects_missing_modules() -> None:
-    with pytest.raises(RtlError, match=r"^Yosys rejects the design: ERROR: Module `.other' referenced"):
-        read("module top (input a, output b); other u (.a(a), .b(b)); endmodule")
+def test_a_block_that_keeps_a_signal_is_named() -> None:
+    text = "module top (input a, b, output logic q);\n always_comb if (a) q = b; endmodule"
+    with pytest.raises(CombinationalLoop) as error:
+        elaborate(read_verilog(text, top="top", language=SYSTEMVERILOG))
+    assert str(error.value) == (
+        "combinational loop: q -> q (design.sv:2); a block that does not assign a signal in every case "
+        "keeps its value, as a latch does"
+    )
+
+
+@pytest.mark.parametrize(
+    ("instance", "message"),
+    [
+        ("other u (.a(a));", "no module other; instance u in top (design.sv:4)"),
+        ("inner #(.W(2)) u (.z(a));", "module inner has no port z; instance u in top (design.sv:4)"),
+        (
+            "genvar i; for (i = 0; i < 2; i = i + 1) begin : g\n other u [1:0] (.a(a)); end",
+            "no module other; instance g[1].u[1] in top (design.sv:5)",
+        ),
+    ],
+)
+def test_read_verilog_names_instances_that_nothing_matches(instance: str, message: str) -> None:
+    inner = "module inner #(parameter W = 1) (input a); /* other u (\n */ endmodule\n"
+    with pytest.raises(RtlError) as error:
+        read(f"{inner}module top (input a, output b);\n {instance}\nendmodule")
+    assert str(error.value) == f"Yosys rejects the design: {message}"
 
 
 def test_read_verilog_rejects_names_of_other_characters() -> None:

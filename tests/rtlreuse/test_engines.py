@@ -187,7 +187,7 @@ def test_equal_instances_of_system_verilog_are_one_block() -> None:
         (
             "module top (input logic clk, e, d, output logic q); wire g = clk & e;"
             " always_ff @(posedge g) q <= d; endmodule",
-            "gated clock: g in top; ",
+            "gated clock: g in top (design.sv:1); ",
         ),
         (
             "module top (input logic a, b, d, output logic p, q);"

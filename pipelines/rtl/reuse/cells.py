@@ -14,6 +14,7 @@ Pins = Callable[[str], Signal]
 """Signal of an input port of the cell."""
 _Function = Callable[[Words, Cell, Pins], Signal]
 
+LATCH = "latch"
 BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pmux", "$pos", "$buf", "$bwmux")
 """Cells whose output bits depend on the input bits of their own position only, and on selections."""
 STORAGE = (
@@ -39,7 +40,7 @@ def rejection(kind: str) -> str | None:
     if kind in _CELLS or kind in STORAGE or kind in IGNORED:
         return None
     if kind in ("$dlatch", "$adlatch", "$dlatchsr", "$sr"):
-        return "latch"
+        return LATCH
     if kind == "$tribuf":
         return "three-state driver"
     return f"unsupported cell {kind}"

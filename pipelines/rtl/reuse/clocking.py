@@ -328,14 +328,15 @@ class _Module(EnabledModule):
                 "ports"
             )
         if kind in (None, _Kind.TIED) or (kind is _Kind.GATED and not rises):
-            driver = self.module.drivers.get(net)
-            is_divided = driver is not None and self.module.cells[driver.cell].kind in STORAGE
+            driver = self.module.driving_cell(net)
+            is_divided = driver is not None and driver.kind in STORAGE
             what = (
                 "divided clock" if is_divided else "gated clock" if rises else "falling edge of a gated clock"
             )
+            place = driver.place if driver else ""
             raise RtlError(
-                f"{what}: {self._shown(net)} in {self.module.name}; accepted: an input port of one bit, or "
-                "the AND of a clock and a latch that is transparent while the clock is low"
+                f"{what}: {self._shown(net)} in {self.module.name}{place}; accepted: an input port of one "
+                "bit, or the AND of a clock and a latch that is transparent while the clock is low"
             )
         if kind is _Kind.GATED:
             self.rewriter.uses_gates = True

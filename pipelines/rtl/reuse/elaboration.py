@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipelines.rtl.reuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
+from pipelines.rtl.reuse.cells import BITWISE, IGNORED, LATCH, STORAGE, make_cell, rejection
 from pipelines.rtl.reuse.clocking import ONE_CLOCK
 from pipelines.rtl.reuse.driven_clocks import Drive
 from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
@@ -21,6 +21,9 @@ from pipelines.rtl.reuse.words import Words
 
 _OFFSET_SIGN = 31
 """Bit of the sign of a memory's first address. The netlist lacks the signs of the addresses themselves."""
+_CHOICES = {"$mux", "$pmux", "$bwmux"}
+_LATCHES = "; accepted: the latch of a clock gate, or --engine verilator"
+_KEPT = "; a block that does not assign a signal in every case keeps its value, as a latch does"
 TOP = -1
 """Child number of the pins that are ports of the block's own module."""
 
@@ -254,7 +257,8 @@ def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, frozenset[st
     reason = rejection(cell.kind)
     if reason is not None:
         name = module.names.get(_output_net(cell), cell.name)
-        raise RtlError(f"{reason}: {name} in {module.name}{cell.place}")
+        accepted = _LATCHES if reason == LATCH else ""
+        raise RtlError(f"{reason}: {name} in {module.name}{cell.place}{accepted}")
     if cell.kind == "$mem_v2":
         yield from _memory_clocks(cell, module)
     elif cell.kind in STORAGE and "CLK" in cell.pins:
@@ -283,7 +287,9 @@ def _clock_port(module: RawModule, net: Bit) -> str:
     driver = module.drivers.get(net)
     if driver is None or driver.cell != TOP or len(module.inputs[driver.port]) != 1:
         name = module.names.get(net, str(net))
-        raise RtlError(f"gated clock: {name} in {module.name}; accepted: an input port of one bit")
+        cell = module.driving_cell(net)
+        place = cell.place if cell else ""
+        raise RtlError(f"gated clock: {name} in {module.name}{place}; accepted: an input port of one bit")
     return driver.port
 
 
@@ -564,7 +570,9 @@ class _BlockBuilder:
             net = cell.pins[cell.outputs[0]][max(part, 0)]
             names.append(scope.path + scope.module.names.get(net, str(net)))
             places.append(cell.place)
-        raise CombinationalLoop(names[::-1], places[-1])
+        kinds = {scope.module.cells[index].kind for scope, index, _ in loop}
+        kept = _KEPT if len(loop) == 1 and kinds <= _CHOICES else ""
+        raise CombinationalLoop(names[::-1], places[-1] + kept)
 
     def _make(self, part: _Part) -> Signal:
         scope, index, number = part

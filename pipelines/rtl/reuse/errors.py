@@ -16,7 +16,7 @@ class CombinationalLoop(RtlError):
     """
 
     def __init__(self, signals: Sequence[str], place: str = "") -> None:
-        """Name a loop. Args: place: of the first signal, in brackets; empty if it is not known."""
+        """Name a loop. Args: place: of the first signal, in brackets, and a hint; may be empty."""
         super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}{place}")
         self.signals = tuple(signals)
 

@@ -94,6 +94,11 @@ _TOO_WIDE = re.compile(
     r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
     r"(?:Signal `\\?(?P<name>[^']*)' with invalid width range|Assert `width >= 0)"
 )
+_NO_INSTANCE = re.compile(
+    r"Module `\\?(?P<kind>[^']+)' referenced in module `(?P<module>[^']+)' in cell `\\?(?P<cell>[^']+)' "
+    r"(?:is not part of the design|does not have a port named '\\?(?P<port>[^']+)')"
+)
+_LINE = re.compile(r'^[ \t]*`line[ \t]+(?P<line>\d+)[ \t]+"(?P<file>[^"\n]*)".*\n', re.MULTILINE)
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES, _NETS = "memories.json", "nets.json"
 _READING_SHARE = 6
@@ -379,17 +384,34 @@ def _written(
             return written_by(other)
         except YosysFailed as error:
             refusal = refusal if _HAS_REASON.search(str(refusal)) else error  # the first one may have crashed
-    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal))}") from refusal
+    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal), text)}") from refusal
 
 
-def _plainly(refusal: str) -> str:
-    """Return a refusal of Yosys; one that speaks of its own variables in the words of the design."""
-    wide = _TOO_WIDE.search(refusal)
-    if wide is None:
-        return refusal
-    named = f" {wide['name']}" if wide["name"] else ""
-    place = f" ({wide['place']})" if wide["place"] else ""
-    return f"signal{named} has too many bits{place}; accepted: at most 1048576"
+def _plainly(refusal: str, text: str) -> str:
+    """Return a refusal of Yosys in the words of the design, with its place in the text."""
+    if (wide := _TOO_WIDE.search(refusal)) is not None:
+        named = f" {wide['name']}" if wide["name"] else ""
+        place = f" ({wide['place']})" if wide["place"] else ""
+        return f"signal{named} has too many bits{place}; accepted: at most 1048576"
+    if (instance := _NO_INSTANCE.search(refusal)) is not None:
+        kind, cell, port = instance["kind"], instance["cell"], instance["port"]
+        module = instance["module"].removeprefix("$paramod").lstrip("\\").partition("\\")[0]
+        place = _place_of_instance(source_text(text), kind, cell)
+        what = f"module {kind} has no port {port}" if port else f"no module {kind}"
+        return f"{what}; instance {cell} in {module}{place}"
+    return refusal
+
+
+def _place_of_instance(text: str, kind: str, cell: str) -> str:
+    """Return file and line of an instance in brackets, empty if it is not there or several may be meant."""
+    code = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    name = re.escape(re.sub(r"\[\d+\]", "", cell).rpartition(".")[2])
+    starts = [*re.finditer(rf"(?<![\w$.`]){re.escape(kind)}\b[^;]*?(?<![\w$.`]){name}\s*[\[(]", code)]
+    if len(starts) != 1:
+        return ""
+    at = starts[0].start()
+    lines = [*_LINE.finditer(code, 0, at)]
+    return f" ({lines[-1]['file']}:{int(lines[-1]['line']) + code.count(chr(10), lines[-1].end(), at)})"
 
 
 def _may_ask_yosys(text: str, refusal: str) -> bool:

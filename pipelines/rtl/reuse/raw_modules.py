@@ -87,6 +87,11 @@ class RawModule:
                 drivers[bit] = Driver(cell=cell, port=port, offset=offset)
         return drivers
 
+    def driving_cell(self, net: Bit) -> Cell | None:
+        """Return the cell that drives a net; None for a port or nothing."""
+        driver = self.drivers.get(net)
+        return None if driver is None or driver.cell < 0 else self.cells[driver.cell]
+
 
 def bits_value(bits: str) -> int:
     """Return the value of bits, highest first; undefined ones are 0."""
