@@ -9,12 +9,13 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from assets.engines import ROOT
 from assets.errors import FoundryError
-from models.catalogue import predictors
+from models.catalogue import PredictorSpec, predictors
 from models.options import JUDGED_PARTS, LABEL_LEVELS
 from models.scoring.entries import ENTRY_BYTES, Entry
 from pipelines.base.files import read_bounded
@@ -77,7 +78,8 @@ only, once per release, by those who make it ([suite](programs.md)). No entry is
    starts no high-level synthesis) and carry no knowledge of judged programs.
 
 An entry belongs to the tables that it was scored on. When a release changes, its entries must be scored
-again; the page is not printed before.
+again; the page is not printed before. An entry of a predictor of the project says so when the predictor has
+another version since.
 """
 
 
@@ -143,24 +145,33 @@ def _require_tables(path: Path, entry: Entry, manifests: Mapping[str, Manifest])
 
 def _rows(baselines: Iterable[Baseline], release: str, scored: Mapping[Path, Entry]) -> list[Row]:
     """Return the rows of a release; an entry stands for the baseline of its predictor on its parts."""
+    specs = {spec.name: spec for spec in predictors()}
     rows = [
         Row(
             predictor=entry.predictor,
             level=entry.level,
-            source=f"[{entry.origin}]({path.parent.name}/{path.name})",
+            source=f"[{entry.origin}]({path.parent.name}/{path.name}){_age(entry, specs)}",
             errors=entry.errors,
             entry=entry,
         )
         for path, entry in scored.items()
         if entry.release == release
     ]
-    levels = {spec.name: spec.task.level for spec in predictors()}
     taken = {(row.predictor, part) for row in rows if row.entry for part in row.entry.parts}
     baselines = [row for row in baselines if (row.predictor, row.part) not in taken]
     for name in dict.fromkeys(row.predictor for row in baselines):
         errors = tuple(row for row in baselines if row.predictor == name)
-        rows.append(Row(predictor=name, level=levels.get(name, ""), source="baselines.json", errors=errors))
+        level = specs[name].task.level if name in specs else ""
+        rows.append(Row(predictor=name, level=level, source="baselines.json", errors=errors))
     return sorted(rows, key=_order)
+
+
+def _age(entry: Entry, specs: Mapping[str, PredictorSpec[Any]]) -> str:
+    """Say that a registered predictor has another version than the one that was scored."""
+    spec = specs.get(entry.predictor) if entry.origin != "file" else None
+    if spec is None or spec.version == entry.version:
+        return ""
+    return f", to be scored again (version {entry.version}, now {spec.version})"
 
 
 def _order(row: Row) -> tuple[int, str]:

@@ -39,17 +39,22 @@ def _answers(question: Callable[P, Q]) -> Callable[[Callable[[Q], Answer]], Call
     """Give a function of a question the question's own arguments, with their types, defaults and meanings."""
 
     def decorate(answer: Callable[[Q], Answer]) -> Callable[P, Answer]:
+        signature = inspect.signature(question, eval_str=True)
+
         @wraps(answer)
         def ask(*args: P.args, **kwargs: P.kwargs) -> Answer:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                accepted = ", ".join(signature.parameters)
+                raise TypeError(f"{answer.__name__}() {error}; accepted: {accepted}") from None
             with needing("predict" if question is PredictQuestion else "foundry"):
                 return answer(question(*args, **kwargs))
 
         ask.__doc__ = "\n".join(
             [f"{inspect.getdoc(answer)}\n\nArgs:", *map(_meaning, fields(cast(Any, question)))]
         )
-        ask.__dict__["__signature__"] = inspect.signature(question, eval_str=True).replace(
-            return_annotation=Answer
-        )
+        ask.__dict__["__signature__"] = signature.replace(return_annotation=Answer)
         return ask
 
     return decorate

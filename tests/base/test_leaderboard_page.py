@@ -9,6 +9,7 @@ import pytest
 
 from assets.errors import FoundryError
 from assets.leaderboard_page import PAGE, RELEASES_FOLDER, leaderboard_page, read_entries
+from models.catalogue import predictors
 from models.scoring.entries import Coverage, Entry, Failure
 from pipelines.dataset.releases import Baseline, read_baselines, read_manifest, tables_hash
 
@@ -133,3 +134,11 @@ def test_reading_rejects_what_is_no_entry(old: str, new: str, message: str, tmp_
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(FoundryError, match=message):
         read_entries(tmp_path)
+
+
+def test_an_entry_of_an_earlier_version_of_a_predictor_says_so(tmp_path: Path) -> None:
+    earlier = entry(predictor="lightgbm-text", version="0", origin="registered", sha256=None)
+    page = leaderboard_page(entries=write(tmp_path, earlier))
+    current = next(spec.version for spec in predictors() if spec.name == "lightgbm-text")
+    said = f"to be scored again (version 0, now {current})"
+    assert [row[-1].partition(", ")[2] for row in rows_of(page, "lightgbm-text")] == [said, ""]
