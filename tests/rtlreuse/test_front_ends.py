@@ -12,12 +12,14 @@ from pipelines.rtl.reuse import (
     ENGINES,
     SYSTEMVERILOG,
     VERILOG,
+    CombinationalLoop,
     Ports,
     Program,
     RtlError,
     Simulator,
     verilator,
 )
+from pipelines.rtl.reuse.languages import as_verilog
 from pipelines.rtl.reuse.verilator_ports import Member, header_ports, members, ports_of_model
 
 OUTPUTS = ("reuse", "verilator", "cxxrtl")
@@ -212,3 +214,50 @@ def test_a_lost_register_beside_a_constant_of_its_name_goes_to_the_next_reader()
     text = lost + BRANCHES.replace("r[0];", "r[0] ^ o; wire o; m u (clk, rst_n, d, o);")
     readers = [read_verilog(text % value, top="top", language=SYSTEMVERILOG).front_end for value in "01"]
     assert readers == ["yosys", "slang"]
+
+
+CHECKED = """
+module check (input logic clk, input logic [9:0] r, output logic err);
+  logic q; always_ff @(posedge clk) q <= r[8];
+  assign err = ^r[7:0] ^ q;
+endmodule
+module queue (input logic clk, input logic [7:0] d, output logic [9:0] o);
+  logic e; logic [9:0] w;
+  assign w = {%s, d[0], d};
+  check c (.clk, .r(w), .err(e));
+  assign o = w + 1;
+endmodule
+module top (input logic clk, input logic [7:0] a, b, output logic [9:0] x, y, output logic z);
+  queue u (.clk, .d(a), .o(x));
+  queue v (.clk, .d(b), .o(y));
+  check k (.clk, .r(x ^ y), .err(z));
+endmodule
+"""
+"""A word that holds what a module reads and what it computes, as the structures of buses do."""
+
+
+def test_bits_of_a_word_between_modules_are_no_loop(programs: Path) -> None:
+    options = {"top": "top", "folder": programs, "language": SYSTEMVERILOG, "is_quick": True}
+    built = [ENGINES[engine](CHECKED % "e", **options) for engine in ("reuse", "verilator")]
+    assert outputs(built[0]) == outputs(built[1])
+    with pytest.raises(CombinationalLoop) as loop:
+        ENGINES["reuse"]((CHECKED % "e").replace("^r[7:0]", "^r"), **options)
+    assert {name.rpartition(".")[2] for name in loop.value.signals} == {"err", "r"}
+
+
+@pytest.mark.parametrize(
+    ("value", "language"),
+    [
+        ("s", SYSTEMVERILOG),
+        ("s[3]", SYSTEMVERILOG),
+        ("-8'sd1", SYSTEMVERILOG),
+        ("d[7:0] + s", SYSTEMVERILOG),
+        ("d[7:0]", VERILOG),
+        ("d[i +: 8]", VERILOG),
+        ("{d[3:0], s}", VERILOG),
+        ("8'hff", VERILOG),
+    ],
+)
+def test_slang_reads_first_what_may_have_a_sign_in_a_part_of_a_word(value: str, language: str) -> None:
+    text = f"module top; always @(posedge clk) if (e) m[i[1:0]][7:0] <= {value}; endmodule"
+    assert as_verilog(text, "top", VERILOG)[1] == language

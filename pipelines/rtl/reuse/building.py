@@ -16,10 +16,11 @@ from pipelines.base.sandbox import Limits, SandboxError, read_output, run_confin
 from pipelines.base.sealing import build_once
 from pipelines.base.tools import MEMORY_LIMIT_BYTES, PATIENCE, find_tool
 from pipelines.rtl.reuse.elaboration import Design, elaborate, instance_counts, state_bytes
-from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.errors import CombinationalLoop, RtlError
 from pipelines.rtl.reuse.netlist import read_verilog
 from pipelines.rtl.reuse.schedules import Clock
 from pipelines.rtl.reuse.simulator import Ports
+from pipelines.rtl.reuse.structure import Structure, analyse
 
 VERSION = "4"
 """Raise it when a design gives other outputs."""
@@ -75,6 +76,40 @@ def read_design(
         design = elaborate(read_verilog(text, top=top, timeout_s=timeout_s, is_driven=is_driven, **source))
     _require_size(design, stimuli)
     return design
+
+
+def read_structure(
+    text: str,
+    *,
+    top: str,
+    timeout_s: float,
+    stimuli: int = 1,
+    is_driven: bool = False,
+    **source: Unpack[Source],
+) -> Structure:
+    """Read a design as `read_design` does, with its instances and levels.
+
+    A word between modules may have bits that depend on each other, such as a structure that holds what a
+    module reads and what it computes. Modules that seem to be a loop by their words join their parents,
+    where bits are told apart.
+
+    Raises: RtlError: it is rejected; the message says why. CombinationalLoop: of single bits.
+    """
+    joined: frozenset[str] = frozenset()
+    first: CombinationalLoop | None = None
+    with reading(f"design {top}"):
+        netlist = read_verilog(text, top=top, timeout_s=timeout_s, is_driven=is_driven, **source)
+        while True:
+            try:
+                design = elaborate(netlist, joined)
+                _require_size(design, stimuli)
+                return analyse(design)
+            except CombinationalLoop as loop:
+                first = first or loop
+                more = loop.blocks - joined - {netlist.top}
+            if not more:
+                raise first
+            joined |= more
 
 
 def _require_size(design: Design, stimuli: int) -> None:

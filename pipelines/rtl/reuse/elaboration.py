@@ -128,15 +128,16 @@ COPIED_CELLS = 2048
 """Most cells that such a module may have in all its copies."""
 
 
-def elaborate(netlist: Netlist) -> Design:
+def elaborate(netlist: Netlist, joined: frozenset[str] = frozenset()) -> Design:
     """Return the blocks of a netlist.
 
+    Args:   joined: modules that are no blocks of their own, besides those that would cost more as such.
     Raises: RtlError: latch, gated clock, and all else that is rejected; CombinationalLoop within a module.
     """
     top = netlist.modules[netlist.top]
     clocks = _clocks(netlist)
     require_equal_pulses(netlist)
-    joined = _joined(netlist)
+    joined |= _joined(netlist)
     blocks: dict[str, Block] = {}
     for name in children_first(_sites(netlist).__getitem__, netlist.top):
         if name not in joined:

@@ -19,7 +19,7 @@ from pipelines.rtl.reuse.building import (
     compile_program,
     find_compiler,
     ports_of,
-    read_design,
+    read_structure,
     require_rising,
     serve,
 )
@@ -30,7 +30,6 @@ from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.partition import partition
 from pipelines.rtl.reuse.placement import place
 from pipelines.rtl.reuse.simulator import Program, Simulator, cycle_cpu_ns
-from pipelines.rtl.reuse.structure import analyse
 from pipelines.rtl.reuse.verilator import VERILATOR, build_verilator
 
 REUSE = "reuse"
@@ -69,8 +68,8 @@ def build_reuse(
             closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
-    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
-    structure = analyse(design)
+    structure = read_structure(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
+    design = structure.design
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")
     of_lanes = {

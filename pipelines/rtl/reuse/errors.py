@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class RtlError(ValueError):
@@ -12,13 +12,16 @@ class RtlError(ValueError):
 class CombinationalLoop(RtlError):
     """Signals that depend on each other within one cycle.
 
-    Attributes: signals: of the loop, in order of dependence, by hierarchical name.
+    Attributes:
+        signals: of the loop, in order of dependence, by hierarchical name.
+        blocks: that would join their parents to put the loop into one block; none if it is in one.
     """
 
-    def __init__(self, signals: Sequence[str], place: str = "") -> None:
+    def __init__(self, signals: Sequence[str], place: str = "", blocks: Iterable[str] = ()) -> None:
         """Name a loop. Args: place: of the first signal, in brackets, and a hint; may be empty."""
         super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}{place}")
         self.signals = tuple(signals)
+        self.blocks = frozenset(blocks)
 
 
 class SeveralDrivers(RtlError):

@@ -18,7 +18,7 @@ from pipelines.rtl.reuse.building import (
     find_compiler,
     headers,
     ports_of,
-    read_design,
+    read_structure,
     require_rising,
     run_step,
 )
@@ -29,7 +29,7 @@ from pipelines.rtl.reuse.layout import layout_text
 from pipelines.rtl.reuse.placement import place
 from pipelines.rtl.reuse.sides import Divider, Division
 from pipelines.rtl.reuse.simulator import Program
-from pipelines.rtl.reuse.structure import Structure, analyse
+from pipelines.rtl.reuse.structure import Structure
 
 CUDA, HETERO = "cuda", "hetero"
 BATCH = 16
@@ -55,9 +55,8 @@ def build_cuda(
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
-    require_rising(design, f"engine {CUDA}")
-    structure = analyse(design)
+    structure = read_structure(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
+    require_rising(structure.design, f"engine {CUDA}")
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
@@ -81,9 +80,8 @@ def build_hetero(
     """
     if on_gpu:
         require_gpu(HETERO)
-    design = read_design(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
-    require_rising(design, f"engine {HETERO}")
-    structure = analyse(design)
+    structure = read_structure(verilog, top=top, timeout_s=timeout_s, stimuli=stimuli, **source)
+    require_rising(structure.design, f"engine {HETERO}")
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)
     if on_gpu:
@@ -100,7 +98,7 @@ def build_hetero(
         engine=HETERO,
         stimuli=stimuli,
         layout=emitter.layout(),
-        front_end=design.front_end,
+        front_end=structure.design.front_end,
     )
 
 

@@ -76,10 +76,14 @@ _LIBRARY = "; Verilog of extmodules\n"
 _SHOWN = 20
 """Modules that a message names."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
+_PART_OF_A_WORD = re.compile(
+    r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=(?!=)"
+    r"(?!\s*(?:\w+\s*\[[^\[\]]*:[^\[\]]*\]|\{[^{}]*\}|\d+'[bdhoBDHO]\w+)\s*;)"
+)
 """An assignment to a part of a word of memory, or to an element of an array of two dimensions.
 
-The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
+The last index may hold another one, as in `m[i][n[1:0] +: 8]`. A part of a signal, bits in braces
+and a number with a width have no sign and do not count."""
 _DOWNWARD_PART = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*-:(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 """An assignment to a part that ends at an index, as in `q[i -: 2]`."""
 _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")

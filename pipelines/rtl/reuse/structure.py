@@ -164,7 +164,8 @@ class _Resolver:
         while True:
             if (instance, pin) in passed:
                 blocks = self.design.blocks
-                raise CombinationalLoop([_pin_name(self.instances[i], blocks, p) for i, p in passed])
+                names = [_pin_name(self.instances[i], blocks, p) for i, p in passed]
+                raise CombinationalLoop(names, blocks=_inner_blocks([self.instances[i] for i, _ in passed]))
             passed[instance, pin] = None
             here = self.instances[instance]
             key = self.design.blocks[here.block].pins[pin]
@@ -195,6 +196,15 @@ def _pin_name(instance: Instance, blocks: Mapping[str, Block], pin: int) -> str:
     key = blocks[instance.block].pins[pin]
     inner = "" if key.child == TOP else f"{blocks[instance.block].children[key.child].name}."
     return f"{instance.path}.{inner}{key.port}"
+
+
+def _inner_blocks(instances: Sequence[Instance]) -> set[str]:
+    """Return the blocks of instances, without that of an instance that contains all others."""
+    blocks = {instance.path: instance.block for instance in instances}
+    outer = min(blocks, key=len)
+    if len(blocks) > 1 and all(path == outer or path.startswith(f"{outer}.") for path in blocks):
+        del blocks[outer]
+    return set(blocks.values())
 
 
 def _pin_masks(block: Block) -> list[int]:
@@ -274,7 +284,7 @@ class _Levels:
                 and self.masks[self.instances[following].block][source.node] == inner
             )
             names.append(_pin_name(self.instances[instance], self.design.blocks, pin))
-        raise CombinationalLoop(names[::-1])
+        raise CombinationalLoop(names[::-1], blocks=_inner_blocks([self.instances[i] for i, _ in loop]))
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -10,16 +10,15 @@ from typing import Unpack
 
 from pipelines.base.sandbox import read_output
 from pipelines.rtl.reuse import building
-from pipelines.rtl.reuse.building import FLAGS, find_compiler, headers, read_design, run_step
+from pipelines.rtl.reuse.building import FLAGS, find_compiler, headers, read_structure, run_step
 from pipelines.rtl.reuse.driven_clocks import MOVED, Drive
-from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.emission import INCLUDED, Emitter
 from pipelines.rtl.reuse.engines import optimisations
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import LIMB
 from pipelines.rtl.reuse.layout import Layout, Place
 from pipelines.rtl.reuse.placement import ArrayKey, Placement, place
-from pipelines.rtl.reuse.structure import ENVIRONMENT, Source, Structure, analyse, words_of
+from pipelines.rtl.reuse.structure import ENVIRONMENT, Source, Structure, words_of
 from pipelines.rtl.reuse.verilator_ports import CPP_WORDS, model_name
 
 RUNTIME = ("verilated.h", "verilated_vcd_c.h")
@@ -70,8 +69,8 @@ def write_model(
     name = prefix or f"V{model_name(top)}"
     if not _PREFIX.fullmatch(name) or name in CPP_WORDS:
         raise RtlError(f"--prefix {prefix}; accepted: a name of C++")
-    design = read_design(text, top=top, timeout_s=timeout_s, is_driven=True, **source)
-    writer = _Writer(design, name)
+    structure = read_structure(text, top=top, timeout_s=timeout_s, is_driven=True, **source)
+    writer = _Writer(structure, name)
     written = {f"{name}.h": writer.header().encode(), f"{name}.cpp": writer.source().encode()}
     return Model(
         name=name,
@@ -79,7 +78,7 @@ def write_model(
         inputs=writer.inputs,
         outputs=writer.outputs,
         clocks=writer.clocks,
-        front_end=design.front_end,
+        front_end=structure.design.front_end,
     )
 
 
@@ -110,9 +109,9 @@ class _Traced:
 class _Writer:
     """Writes the class of a design around the functions of its state."""
 
-    def __init__(self, design: Design, name: str) -> None:
+    def __init__(self, structure: Structure, name: str) -> None:
+        design = structure.design
         self.name, self.design, self.drive = name, design, design.drive
-        structure = analyse(design)
         placement = place(structure)
         self.emitter = Emitter(structure, placement, 1, is_counting=False)
         self.reads_events = self.drive is not None and _reads_events(structure, placement, self.drive)
