@@ -216,6 +216,22 @@ def test_a_lost_register_beside_a_constant_of_its_name_goes_to_the_next_reader()
     assert readers == ["yosys", "slang"]
 
 
+UNREAD = """
+module top (input logic clk, input logic [3:0] a, output logic [3:0] q);
+  logic unused_a = ^a &
+    a[0];
+  always_ff @(posedge clk) q <= a;
+endmodule
+"""
+
+
+def test_a_variable_that_marks_nets_as_read_is_accepted(programs: Path) -> None:
+    options = {"top": "top", "folder": programs, "language": SYSTEMVERILOG, "is_quick": True}
+    built = [ENGINES[engine](UNREAD, **options) for engine in ("reuse", "verilator")]
+    assert outputs(built[0]) == outputs(built[1])
+    assert built[0].front_end == "slang"
+
+
 CHECKED = """
 module check (input logic clk, input logic [9:0] r, output logic err);
   logic q; always_ff @(posedge clk) q <= r[8];

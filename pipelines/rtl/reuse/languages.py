@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -103,6 +104,11 @@ _NO_INSTANCE = re.compile(
     r"(?:is not part of the design|does not have a port named '\\?(?P<port>[^']+)')"
 )
 _LINE = re.compile(r'^[ \t]*`line[ \t]+(?P<line>\d+)[ \t]+"(?P<file>[^"\n]*)".*\n', re.MULTILINE)
+_READS_NETS = "reading net state during design initialization"
+_INITIAL_VALUE = re.compile(
+    r"\b(?P<constant>(?:parameter|localparam|const)\s+)?(?:logic|reg|bit)\b(?:\s*\[[^\]]*\])*\s+"
+    r"(?P<name>\w+)\s*(?P<value>=[^=;][^;]*);"
+)
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES, _NETS = "memories.json", "nets.json"
 _READING_SHARE = 6
@@ -372,6 +378,8 @@ def _written(
         return written_by(language)
     except YosysFailed as error:
         refusal = error
+    if _READS_NETS in str(refusal) and (plain := _without_unread_values(text)) != text:
+        return _written(plain, top, language, unroll_limit, commands, output, timeout_s, files)
     modules = _MODULE.findall(_COMMENT.sub(" ", text))
     if top not in modules:
         raise RtlError(f"no module {top}; accepted: {', '.join(modules[:_SHOWN]) or 'none'}") from refusal
@@ -389,6 +397,20 @@ def _written(
         except YosysFailed as error:
             refusal = refusal if _HAS_REASON.search(str(refusal)) else error  # the first one may have crashed
     raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal), text)}") from refusal
+
+
+def _without_unread_values(text: str) -> str:
+    """Return a text without the initial values of variables that nothing else names.
+
+    slang translates no initial value that depends on a net; such a variable only marks nets as read.
+    """
+    code = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    numbers = Counter(re.findall(r"\w+", code))
+    for declared in reversed([*_INITIAL_VALUE.finditer(code)]):
+        if numbers[declared["name"]] == 1 and not declared["constant"]:
+            start, end = declared.span("value")
+            text = text[:start] + "\n" * code.count("\n", start, end) + text[end:]
+    return text
 
 
 def _plainly(refusal: str, text: str) -> str:
