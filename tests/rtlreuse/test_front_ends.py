@@ -277,3 +277,7 @@ def test_bits_of_a_word_between_modules_are_no_loop(programs: Path) -> None:
 def test_slang_reads_first_what_may_have_a_sign_in_a_part_of_a_word(value: str, language: str) -> None:
     text = f"module top; always @(posedge clk) if (e) m[i[1:0]][7:0] <= {value}; endmodule"
     assert as_verilog(text, "top", VERILOG)[1] == language
+    bit = text.replace("[7:0] <=", "[i[0]] <=")
+    assert as_verilog(bit, "top", VERILOG)[1] == VERILOG
+    array = bit.replace("always", "reg signed [7:0] m [0:3][0:3]; always")
+    assert as_verilog(array, "top", VERILOG)[1] == language

@@ -77,14 +77,16 @@ _LIBRARY = "; Verilog of extmodules\n"
 _SHOWN = 20
 """Modules that a message names."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PART_OF_A_WORD = re.compile(
-    r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=(?!=)"
+_INDEXED_WORD = re.compile(
+    r"\]\s*\[(?P<last>(?:[^\[\]]|\[[^\[\]]*\])*)\]\s*<?=(?!=)"
     r"(?!\s*(?:\w+\s*\[[^\[\]]*:[^\[\]]*\]|\{[^{}]*\}|\d+'[bdhoBDHO]\w+)\s*;)"
 )
 """An assignment to a part of a word of memory, or to an element of an array of two dimensions.
 
 The last index may hold another one, as in `m[i][n[1:0] +: 8]`. A part of a signal, bits in braces
 and a number with a width have no sign and do not count."""
+_TWO_DIMENSIONS = re.compile(r"\w\s*(?:\[[^\[\]]*:[^\[\]]*\]\s*){2,}[;,=)]")
+"""The end of a declaration of an array of two dimensions, or such a part of a word."""
 _DOWNWARD_PART = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*-:(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 """An assignment to a part that ends at an index, as in `q[i -: 2]`."""
 _SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")
@@ -156,10 +158,16 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
         verilog = firrtl_to_verilog(circuit, top=top, external=modules_of(library))
         return f"{verilog}{library}", VERILOG
     code = _COMMENT.sub(" ", text)
-    forms = (_PART_OF_A_WORD, _DOWNWARD_PART, _WORDS_FROM_FILE)
-    if language == VERILOG and any(form.search(code) for form in forms):
+    is_lossy = _may_lose_sign(code) or _DOWNWARD_PART.search(code) or _WORDS_FROM_FILE.search(code)
+    if language == VERILOG and is_lossy:
         return text, SYSTEMVERILOG
     return text, language
+
+
+def _may_lose_sign(code: str) -> bool:
+    """Tell whether a shorter value may be assigned to a part of a word of memory; one bit is no shorter."""
+    has_arrays = _TWO_DIMENSIONS.search(code) is not None
+    return any(has_arrays or ":" in found["last"] for found in _INDEXED_WORD.finditer(code))
 
 
 def without_comments(text: str) -> str:
@@ -443,7 +451,7 @@ def _place_of_instance(text: str, kind: str, cell: str) -> str:
 def _may_ask_yosys(text: str, refusal: str) -> bool:
     """Tell whether Yosys' reader of Verilog is asked about a text that slang refuses."""
     code = _COMMENT.sub(" ", text)
-    loses_sign = _PART_OF_A_WORD.search(code) and _SIGNED_VALUE.search(code)
+    loses_sign = _may_lose_sign(code) and _SIGNED_VALUE.search(code)
     loses_order = _WORDS_FROM_FILE.search(code) and _ASSIGNED_WORD.search(code)
     is_lossy = loses_sign or loses_order or _DOWNWARD_PART.search(code)
     return _BEYOND_READER.search(refusal) is not None and not is_lossy
