@@ -65,6 +65,8 @@ class Simulation:
             accepted = ", ".join(self.__signature__.parameters)
             raise TypeError(f"unknown option: {unknown[0]}; accepted: {accepted}")
         question = RunQuestion(*files, **options)
+        if question.vcd is not None and not Path(question.vcd).parent.is_dir():
+            raise RtlError(f"no such folder: {Path(question.vcd).parent} (vcd {question.vcd})")
         named = project_files(question)
         with naming_file(named):
             with reading(f"the design {project_label(named)}"):

@@ -358,6 +358,20 @@ def test_an_image_wins_over_a_memory_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert with_image == digests()
 
 
+BOUND = """module a (input clk, x, output logic y); always_ff @(posedge clk) y <= x; endmodule
+module c #(parameter W = 1) (input clk, y); assert property (@(posedge clk) y); endmodule
+bind a c #(.W(2)) checks (.clk, .y);
+"""
+
+
+def test_a_module_that_bind_puts_into_another_is_no_top(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.sv").write_text(BOUND, "utf-8")
+    assert read_project(ProjectFiles(files=(Path("a.sv"),))).top == "a"
+
+
 SEVERAL = """module a (input x, output y); assign y = x; endmodule
 module b (input x, output y); assign y = ~x; endmodule"""
 
@@ -370,6 +384,11 @@ module b (input x, output y); assign y = ~x; endmodule"""
             {"a.v": SEVERAL},
             ("a.v",),
             "several modules that no other one instantiates: a, b; accepted: --top with one of them",
+        ),
+        (
+            {"a.v": SEVERAL},
+            ("-f", "a.v"),
+            "a.v is no file list; accepted: a design without -f",
         ),
         ({"a.v": "// nothing\n"}, ("a.v",), "no module in the design; accepted: at least one"),
         (
@@ -393,6 +412,12 @@ module b (input x, output y); assign y = ~x; endmodule"""
             {"a.v": SEVERAL, "l.f": "a.v\n-GW=1"},
             ("-f", "l.f", "--top", "a"),
             "unknown parameter: W (l.f:2); accepted: none",
+        ),
+        (
+            {"a.v": "module a #(parameter W = 1) (output [W:0] y); endmodule", "l.f": "a.v -GW=4294967296"},
+            ("-f", "l.f"),
+            "value of parameter W: 4294967296 (l.f:1); accepted: 32 bits, or a number with a width, such as "
+            "64'd5000000000",
         ),
         (
             {"a.v": SEVERAL, "l.f": "a.v\n-GW"},

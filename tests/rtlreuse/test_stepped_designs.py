@@ -68,6 +68,29 @@ def test_registers_and_memories_are_written(design: Path) -> None:
         assert sim["top.words"] == [9, 8, 105, 6]
 
 
+def test_words_of_a_memory_may_have_more_than_64_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "module m(input clk, input [1:0] i, input [129:0] d, output [129:0] q); reg [129:0] w [0:3];"
+        " assign q = w[i]; always @(posedge clk) w[i] <= d; endmodule"
+    )
+    Path("m.v").write_text(text, "utf-8")
+    with sf.Simulation("m.v") as sim:
+        sim.step(i=3, d=(5 << 128) - 1 & (1 << 130) - 1)
+        sim["m.w"] = {1: (1 << 129) + 7}
+        assert sim["m.w"] == [0, (1 << 129) + 7, 0, (5 << 128) - 1 & (1 << 130) - 1]
+        assert sim.step(i=1) == {"q": (1 << 129) + 7}
+        with pytest.raises(RtlError, match=r"^word 0 of m.w: 0x4\w+; accepted: 0 to 0x3f+$"):
+            sim["m.w"] = [1 << 130]
+
+
+def test_the_folder_of_a_waveform_is_checked_first(design: Path) -> None:
+    with pytest.raises(RtlError, match=r"^no such folder: none \(vcd none/x.vcd\)$"):
+        sf.Simulation(design, vcd="none/x.vcd")
+
+
 def test_the_waveform_has_every_cycle(design: Path) -> None:
     with sf.Simulation(design, vcd="wave.vcd", signals=["d", "top.u.count"]) as sim:
         sim.step(rst=1)
@@ -96,7 +119,10 @@ def test_options_are_those_of_the_command() -> None:
         (lambda sim: sim.step(e=1), r"^unknown input: e; accepted: rst, d, address$"),
         (lambda sim: sim.step(rst=2), r"^value of rst: 2; accepted: 0 to 1$"),
         (lambda sim: sim.run(0), r"^0 cycles; accepted: 1 or more$"),
-        (lambda sim: sim.peek("top.u.none"), r"^unknown register: top.u.none; there are: "),
+        (
+            lambda sim: sim.peek("top.u.none"),
+            r"^unknown register: top.u.none; there are: top.u.\w+, top.u.\w+; memories: top.words$",
+        ),
         (lambda sim: sim.poke("top.u.count", 256), r"^value of top.u.count: 256; accepted: 0 to 255$"),
         (
             lambda sim: sim.poke("top.words", [1] * 5),

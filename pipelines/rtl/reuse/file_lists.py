@@ -97,6 +97,10 @@ def read_list(
     _List(into=into, read=read, variables=variables).add(path, place=place, base=base, outer=())
 
 
+SUFFIXES = (".v", ".sv", ".vh", ".svh", ".fir")
+"""Ends of the names of designs, which are no file lists."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _List:
     into: Arguments
@@ -104,6 +108,9 @@ class _List:
     variables: Mapping[str, str]
 
     def add(self, path: Path, *, place: Place, base: Path | None, outer: Sequence[Path]) -> None:
+        if path.suffix in SUFFIXES:
+            where = f" ({place})" if place else ""
+            raise RtlError(f"{path} is no file list{where}; accepted: a design without -f")
         file = path.resolve()
         if file in outer:
             names = " -> ".join(one.name for one in (*outer[outer.index(file) :], file))

@@ -122,6 +122,10 @@ _BEYOND_READER = re.compile(
     "unsupported|not supported|unimplemented|unsynthesizable|limit of \\d+ exhausted", re.IGNORECASE
 )
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
+_UNTRANSLATED = re.compile(
+    f"{_BEYOND_READER.pattern}|Internal frontend error|hierarchical reference", re.IGNORECASE
+)
+_OTHERWISE = "; accepted: text that synthesis takes, or --engine verilator"
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
 _SLANG = " ".join(
     (
@@ -140,7 +144,7 @@ def language_of(path: Path) -> str:
     """
     if path.suffix not in LANGUAGES:
         accepted = ", ".join(LANGUAGES)
-        raise RtlError(f"unknown language: {path.name}; accepted: names that end in {accepted}")
+        raise RtlError(f"unknown language: {path.name or path}; accepted: names that end in {accepted}")
     return LANGUAGES[path.suffix]
 
 
@@ -404,7 +408,9 @@ def _written(
             return written_by(other)
         except YosysFailed as error:
             refusal = refusal if _HAS_REASON.search(str(refusal)) else error  # the first one may have crashed
-    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal), text)}") from refusal
+    said = _plainly(str(refusal), text)
+    more = _OTHERWISE if _UNTRANSLATED.search(said) and LOST_RESET not in said else ""
+    raise RtlError(f"Yosys rejects the design: {said}{more}") from refusal
 
 
 def _without_unread_values(text: str) -> str:

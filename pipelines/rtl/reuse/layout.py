@@ -34,7 +34,7 @@ class Place:
     """A register or memory of one instance.
 
     Attributes: array: its number among the arrays. slot: from the beginning of the array. unit: instance.
-        low: lowest bit of the signal of which a register is a part.
+        low: lowest bit of the signal or of the words of which it is a part.
     """
 
     name: str
@@ -61,12 +61,17 @@ class Layout:
 
     @cached_property
     def places(self) -> Mapping[str, Sequence[Place]]:
-        """Registers and memories by name; a register that synthesis split has several parts."""
+        """Registers and memories by name: parts of a register that was split, or of words above 64 bits."""
         places: dict[str, list[Place]] = defaultdict(list)
         instances = self.structure.instances
         for number, array in enumerate(self.arrays):
             block = self.structure.design.blocks[array.block]
-            kept = block.memories[array.number] if array.words else block.registers[array.number]
+            if array.words:
+                kept = block.memories[array.number]
+                low = LIMB * (array.number - [m.name for m in block.memories].index(kept.name))
+            else:
+                kept = block.registers[array.number]
+                low = kept.low
             lanes = self.structure.lanes[array.block]
             for instance, slot in zip(lanes, self.slots[array.block], strict=True):
                 unit, _, name = f"{instances[instance].path}.{kept.name}".rpartition(".")
@@ -78,7 +83,7 @@ class Layout:
                         array=number,
                         slot=array.front + slot,
                         words=array.words,
-                        low=0 if array.words else block.registers[array.number].low,
+                        low=low,
                     )
                 )
         return places

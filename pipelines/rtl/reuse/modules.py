@@ -19,6 +19,7 @@ _EDGE = re.compile(
 _PARAMETER = re.compile(
     rf"\b(localparam|parameter|input|output|inout)\b|({_NAME})\s*((?:\[[^\]]*\]\s*)*)=(?!=)", re.ASCII
 )
+_BOUND = re.compile(rf"\bbind\s+[\w$.]+\s+(?:[:][^;()#]*\s)?(?P<kind>{_NAME})\s*(?:#|{_NAME}\s*\()", re.ASCII)
 _LITERAL = re.compile(
     r"""-?\d[\d_]*(?:\.\d+)?|-?\d*'[sS]?[bodhBODH][\da-fA-F_xXzZ?]+|'[01xz]|"[^"\\\n]*\"""", re.ASCII
 )
@@ -69,13 +70,16 @@ def definitions(code: str) -> list[Definition]:
     return modules
 
 
-def find_top(modules: Sequence[Definition]) -> str:
-    """Return the only module that no other one instantiates.
+def find_top(modules: Sequence[Definition], code: str = "") -> str:
+    """Return the only module that no other one instantiates and that `bind` puts into none.
+
+    Args:   code: of the modules, where binds may stand.
 
     Raises: RtlError: there are several, or none.
     """
     names = list(dict.fromkeys(module.name for module in modules))
     inner = {kind for module in modules for kind in module.kinds - {module.name}}
+    inner |= {bound["kind"] for bound in _BOUND.finditer(code)}
     tops = [name for name in names if name not in inner]
     if len(tops) == 1:
         return tops[0]
@@ -135,6 +139,11 @@ def read_parameter(value: Placed) -> tuple[str, str]:
     name, equal, content = value.value.partition("=")
     if not equal or not re.fullmatch(_NAME, name, re.ASCII):
         raise RtlError(f"-G {value.value} ({value.place}); accepted: -G NAME=VALUE")
+    if content.lstrip("-").replace("_", "").isdigit() and not -(1 << 31) <= int(content) < 1 << 32:
+        raise RtlError(
+            f"value of parameter {name}: {content} ({value.place}); accepted: 32 bits, or a number with a "
+            "width, such as 64'd5000000000"
+        )
     if not _LITERAL.fullmatch(content):
         raise RtlError(
             f"value of parameter {name}: {content} ({value.place}); accepted: a number, such as 8 or 4'hf, "

@@ -233,7 +233,9 @@ def _read_verilog(reader: _Reader, arguments: Arguments) -> Project:
         languages.add(_language(file, place))
         parts += _expanded(expander, file, place)
     top = reader.named.top or (arguments.top[-1].value if arguments.top else "")
-    top = top or find_top(definitions(_code(parts)))
+    if not top:
+        code = _code(parts)
+        top = find_top(definitions(code), code)
     for path in reader.named.libraries:
         reader.text(path, "", "library")
         parts += _expanded(expander, path, "")

@@ -82,19 +82,26 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
 
     Raises: RtlError: there is no such memory, or a word does not fit.
     """
-    place = _find_place(simulator, name, is_memory=True)
-    if first < 0 or first + len(words) > place.words:
-        raise RtlError(f"{len(words)} words from {first} for memory {name}; accepted: up to {place.words}")
+    parts = _memory_parts(simulator, name)
+    size, most = parts[0].words, mask(sum(part.width for part in parts))
+    if first < 0 or first + len(words) > size:
+        raise RtlError(f"{len(words)} words from {first} for memory {name}; accepted: up to {size}")
     for i, word in enumerate(words):
-        if not 0 <= word <= mask(place.width):
-            raise RtlError(f"word {i} of {name}: {word:#x}; accepted: 0 to {mask(place.width):#x}")
-    _write(simulator, place, place.words, first, np.array(words, f"u{size_of(place.width) // 8}"))
+        if not 0 <= word <= most:
+            raise RtlError(f"word {i} of {name}: {word:#x}; accepted: 0 to {most:#x}")
+    for part in parts:
+        limbs = [word >> part.low & mask(part.width) for word in words]
+        _write(simulator, part, size, first, np.array(limbs, f"u{size_of(part.width) // 8}"))
 
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
     """Read the words of a memory, per stimulus."""
-    place = _find_place(simulator, name, is_memory=True)
-    return [[int(v) for v in row] for row in _read(simulator, place, place.words)]
+    parts = _memory_parts(simulator, name)
+    words = [[0] * parts[0].words for _ in range(simulator.program.stimuli)]
+    for part in parts:
+        for row, read in zip(words, _read(simulator, part, part.words), strict=True):
+            row[:] = [word | int(limb) << part.low for word, limb in zip(row, read, strict=True)]
+    return words
 
 
 def read_image(path: Path) -> list[int]:
@@ -108,7 +115,7 @@ def read_image(path: Path) -> list[int]:
 
 def _parts(simulator: Simulator, name: str) -> Sequence[Place]:
     """Return the words of a register, lowest first."""
-    return _layout(simulator).registers.get(name) or [_find_place(simulator, name, is_memory=False)]
+    return _layout(simulator).registers.get(name) or [_register_part(simulator, name)]
 
 
 def _lanes(simulator: Simulator) -> int:
@@ -122,17 +129,32 @@ def _layout(simulator: Simulator) -> Layout:
     return layout
 
 
-def _find_place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
-    kind = "memory" if is_memory else "register"
-    known = _layout(simulator).places
-    places = [p for p in known.get(name, ()) if bool(p.words) == is_memory]
-    if not places:
-        names = [n for n, found in known.items() if bool(found[0].words) == is_memory]
-        near, more = names[:_SHOWN], " ..." if len(names) > _SHOWN else ""
-        raise RtlError(f"unknown {kind}: {name}; there are: {', '.join(near) or 'none'}{more}")
+def _register_part(simulator: Simulator, name: str) -> Place:
+    places = _places(simulator, name, is_memory=False)
     if len(places) > 1:
-        raise RtlError(f"{kind} {name} was split into {len(places)} parts; accepted: one part")
+        names = [n for n in _layout(simulator).registers if n.startswith(f"{name}_part")]
+        raise RtlError(f"register {name} was split into {len(places)} parts; accepted: {_listed(names)}")
     return places[0]
+
+
+def _memory_parts(simulator: Simulator, name: str) -> Sequence[Place]:
+    """Return the parts of 64 bits of the words of a memory, lowest first."""
+    return sorted(_places(simulator, name, is_memory=True), key=lambda place: place.low)
+
+
+def _places(simulator: Simulator, name: str, *, is_memory: bool) -> Sequence[Place]:
+    layout = _layout(simulator)
+    places = [p for p in layout.places.get(name, ()) if bool(p.words) == is_memory]
+    if not places:
+        memories = [n for n, parts in layout.places.items() if parts[0].words]
+        kind, names = ("memory", memories) if is_memory else ("register", [*layout.registers])
+        others = f"; memories: {_listed(memories)}" if memories and not is_memory else ""
+        raise RtlError(f"unknown {kind}: {name}; there are: {_listed(names)}{others}")
+    return places
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "") or "none"
 
 
 def word_place(simulator: Simulator, place: Place) -> tuple[int, int, int]:

@@ -74,9 +74,11 @@ def choose_signals(simulator: Simulator, top: str, patterns: Sequence[str]) -> C
         port_matches = [n for n in names if form.fullmatch(n) or form.fullmatch(f"{top}.{n}")]
         matches = {name: place for name, place in parts.items() if form.fullmatch(name)}
         if not port_matches and not matches:
-            there = ", ".join([*names, *parts][:_SHOWN])
+            there = ", ".join([*names, *parts][:_SHOWN]) + (
+                " ..." if len(names) + len(parts) > _SHOWN else ""
+            )
             more = "" if layout else "; engine reuse has registers too"
-            raise RtlError(f"unknown signal: {pattern}; there are: {there} ...{more}")
+            raise RtlError(f"unknown signal: {pattern}; there are: {there}{more}")
         chosen_ports.update(port_matches)
         registers |= matches
     if registers:
