@@ -155,6 +155,24 @@ def test_ports_of_a_model_are_those_of_its_header() -> None:
     )
 
 
+def test_later_versions_have_arrays_without_a_direction() -> None:
+    arrays = "VlUnpacked<VlUnpacked<CData/*7:0*/, 3>, 2> &y;", "VlUnpacked<VlWide<3>/*70:0*/, 2> &a;"
+    header = "".join(f"  {line}\n" for line in ("VL_IN8(&clk,0,0);", *arrays))
+    text = "module other (input y); endmodule module top "
+    text += "(input clk, input [70:0] a [0:1], output [7:0] y [1:0][3]);"
+    ports = header_ports(header, text, "top")
+    assert [(port.name, port.direction, port.width, port.sizes) for port in ports] == [
+        ("clk", "IN", 1, ()),
+        ("y", "OUT", 8, (2, 3)),
+        ("a", "IN", 71, (2,)),
+    ]
+    assert members(ports, text, "top")["y"].is_ascending == (False, True)
+    with pytest.raises(
+        RtlError, match=r"^direction of unpacked array port y; accepted: input or output in its"
+    ):
+        header_ports(header, "module top (y);", "top")
+
+
 @pytest.mark.parametrize(
     ("text", "source", "message"),
     [

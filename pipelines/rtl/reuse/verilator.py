@@ -120,8 +120,9 @@ def build_verilator(
 
     def make(scratch: Path) -> Path:
         model = translate(scratch)
-        own = header_ports(_model_text(model / f"{_PREFIX}.h"))
-        names = members(own, without_comments(verilog), top)
+        code = without_comments(verilog)
+        own = header_ports(_model_text(model / f"{_PREFIX}.h"), code, top)
+        names = members(own, code, top)
         text = verilator_harness(known_ports, stimuli, _previous_values(model), names)
         return _compile_model(compiler, root, model, text, runtime, is_quick, scratch, timeout_s)
 
@@ -164,8 +165,9 @@ def _own_ports(
 
     def make(scratch: Path) -> Path:
         model = translate(scratch)
-        header = header_ports(_model_text(model / f"{_PREFIX}.h"))
-        known = members(header, without_comments(verilog), top)
+        code = without_comments(verilog)
+        header = header_ports(_model_text(model / f"{_PREFIX}.h"), code, top)
+        known = members(header, code, top)
         texts = [_model_text(part) for part in sorted(model.glob("*.cpp"))]
         path = scratch / "ports.json"
         ports = ports_of_model(header, known, texts, clocks)

@@ -15,6 +15,10 @@ from pipelines.rtl.reuse.simulator import Ports, reset_level
 _PORT = re.compile(
     r"VL_(IN|OUT|INOUT)(?:8|16|64|W)?\((?:&(\w+)|\(&(\w+)\)((?:\[\d+\])+)),(\d+),(\d+)(?:,\d+)?\);"
 )
+_ARRAY_PORT = re.compile(
+    r"^ *(?P<type>VlUnpacked<[^;]*/\*(?P<high>\d+):(?P<low>\d+)\*/[^;]*>) ?&(?P<name>\w+);", re.MULTILINE
+)
+"""An unpacked port in the header of Verilator from version 5.040 or so on; it lacks the direction."""
 _EDGES = re.compile(r"@\(([^()]*)\)")
 _EDGE = re.compile(r"\b(?:pos|neg)edge ([\w.$]+)")
 _ESCAPED = re.compile(r"__0([0-9a-f]{2})")
@@ -80,14 +84,43 @@ class HeaderPort:
     sizes: tuple[int, ...]
 
 
-def header_ports(header: str) -> list[HeaderPort]:
-    """Return the ports of the header of a model, in its order."""
+def header_ports(header: str, text: str = "", top: str = "") -> list[HeaderPort]:
+    """Return the ports of the header of a model, in its order, arrays of later versions last.
+
+    Args:   text: Verilog without comments, which has the directions that a header lacks; top: its module.
+    Raises: RtlError: it does not say a direction.
+    """
     ports: list[HeaderPort] = []
     for direction, plain, array, sizes, high, low in _PORT.findall(header):
         numbers = tuple(map(int, re.findall(r"\d+", sizes)))
         width = abs(int(high) - int(low)) + 1
         ports.append(HeaderPort(direction=direction, name=plain or array, width=width, sizes=numbers))
+    for port in _ARRAY_PORT.finditer(header):
+        ports.append(
+            HeaderPort(
+                direction=_direction(_from_module(text, top), plain_name(port["name"])),
+                name=port["name"],
+                width=int(port["high"]) - int(port["low"]) + 1,
+                sizes=tuple(map(int, re.findall(r", (\d+)>", port["type"])))[::-1],
+            )
+        )
     return ports
+
+
+def _direction(text: str, name: str) -> str:
+    declared = re.search(
+        rf"\b(input|output|inout)\b(?:(?!\b(?:input|output|inout)\b)[^;])*?(?<![\w$]){re.escape(name)}(?![\w$])",
+        text,
+    )
+    if declared is None:
+        raise RtlError(f"direction of unpacked array port {name}; accepted: input or output in its module")
+    return {"input": "IN", "output": "OUT", "inout": "INOUT"}[declared[1]]
+
+
+def _from_module(text: str, top: str) -> str:
+    """Return a text from the header of a module on."""
+    start = re.search(rf"\bmodule\s+(?:automatic\s+|static\s+)?{re.escape(top)}\b", text)
+    return text[start.end() if start else 0 :]
 
 
 def plain_name(name: str) -> str:
@@ -110,8 +143,7 @@ def members(ports: Sequence[HeaderPort], text: str, top: str) -> dict[str, Membe
     Args:   text: Verilog without comments, which says the direction of arrays.
     Raises: RtlError: it does not.
     """
-    start = re.search(rf"\bmodule\s+(?:automatic\s+|static\s+)?{re.escape(top)}\b", text)
-    text = text[start.end() if start else 0 :]
+    text = _from_module(text, top)
     result: dict[str, Member] = {}
     for port in ports:
         name = plain_name(port.name)
