@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from pipelines.base.limited import reading
 from pipelines.rtl.reuse import Simulator, build_reuse, words_of
 from pipelines.rtl.reuse.errors import RtlError
 from pipelines.rtl.reuse.ir import LIMB, mask
+from pipelines.rtl.reuse.languages import without_comments
 from pipelines.rtl.reuse.projects import read_project
 from pipelines.rtl.reuse.schedules import read_clocks
 from pipelines.rtl.reuse.simulator import RunResult
 from pipelines.rtl.reuse.state import load_memory, read_memory, read_register, write_register
+from pipelines.rtl.reuse.verilator_ports import is_ascending
 from pipelines.rtl.reuse.waveform import choose_signals, traced_signals, write_vcd
 from simfoundry.commands.rtl_project import (
     naming_file,
@@ -80,6 +83,7 @@ class Simulation:
                     **source_of(project, question, read_clocks(question.clock)),
                 )
         self.top = project.top
+        self._code = without_comments(project.text)
         self._is_closed = False
         self._vcd = None if question.vcd is None else Path(question.vcd)
         self._simulator = Simulator(program)
@@ -155,6 +159,8 @@ class Simulation:
     def peek(self, name: str) -> int | list[int]:
         """Return the value of a port in the last cycle, of a register now, or the words of a memory now.
 
+        An array of registers is like a memory, and `NAME[3]` is a register of it.
+
         Raises: RtlError: no such port, register or memory.
         """
         self._require_open()
@@ -163,7 +169,39 @@ class Simulation:
         layout = self._simulator.program.layout
         if layout is not None and name in layout.places and layout.places[name][0].words:
             return read_memory(self._simulator, name)[0]
-        return read_register(self._simulator, name)[0]
+        if elements := self._elements(name):
+            return [read_register(self._simulator, elements[at])[0] for at in range(len(elements))]
+        return read_register(self._simulator, self._element(name))[0]
+
+    def _element(self, name: str) -> str:
+        """Return the name of the register that an element of an array became; other names as they are."""
+        array, bracket, index = name.removesuffix("]").rpartition("[")
+        elements = self._elements(array) if bracket and index.isdecimal() else {}
+        if elements and int(index) not in elements:
+            raise RtlError(f"element {index} of {array}; accepted: 0 to {len(elements) - 1}")
+        return elements[int(index)] if elements else name
+
+    def _elements(self, name: str) -> dict[int, str]:
+        """Return the registers that an array became, by index; none if it is none or its range is not clear.
+
+        Yosys' reader names each by its index; slang has one signal, with the first index highest.
+        """
+        layout = self._simulator.program.layout
+        known = layout.registers if layout else {}
+        parts = {part: known[part][0] for part in known if re.fullmatch(rf"{re.escape(name)}_part\d+", part)}
+        if len({place.width for place in parts.values()}) != 1:
+            return {}
+        if all(len(place.indices) == 2 for place in parts.values()):
+            return {place.indices[0]: part for part, place in parts.items()}
+        leaf = re.escape(name.rpartition(".")[2])
+        ranges = re.findall(rf"(?<!return)[\w\]]\s+{leaf}\s*\[([^\[\]]*)\]\s*[;,]", self._code)
+        directions = {is_ascending(one) for one in ranges}
+        is_from_0 = all("0" in re.split(r"[\s:]+", f"{one}:0" if ":" not in one else one) for one in ranges)
+        by_bit = {place.indices: part for part, place in parts.items()}
+        bits = [(i * place.width,) for i, place in enumerate(parts.values())]
+        if directions not in ({True}, {False}) or not is_from_0 or sorted(by_bit) != bits:
+            return {}
+        return dict(enumerate(by_bit[bit] for bit in (bits[::-1] if directions == {True} else bits)))
 
     def poke(self, name: str, value: int | Sequence[int] | Mapping[int, int]) -> None:
         """Set an input, a register, the first words of a memory, or its words by address.
@@ -171,14 +209,19 @@ class Simulation:
         Raises: RtlError: no such input, register or memory, or a value that does not fit.
         """
         self._require_open()
-        if isinstance(value, Mapping):
+        if self._elements(name) and not isinstance(value, int):
+            words = value if isinstance(value, Mapping) else dict(enumerate(value))
+            for index, word in words.items():
+                element = self._element(f"{name}[{_whole(f'address of {name}', index)}]")
+                write_register(self._simulator, element, _whole(f"word of {name}", word))
+        elif isinstance(value, Mapping):
             for address, word in value.items():
                 first = _whole(f"address of {name}", address)
                 load_memory(self._simulator, name, [_whole(f"word of {name}", word)], first=first)
         elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
             load_memory(self._simulator, name, [_whole(f"word of {name}", word) for word in value])
         elif "." in name:
-            write_register(self._simulator, name, _whole(f"value of {name}", value))
+            write_register(self._simulator, self._element(name), _whole(f"value of {name}", value))
         else:
             self._set_input(name, _whole(f"value of {name}", value))
 

@@ -15,6 +15,7 @@ import importlib
 import os
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import chdir, closing
@@ -53,6 +54,7 @@ class PublicDesign:
         files: patterns, in order; without: of names that these match and that are left out.
         lists: file lists. variables: folders that they name, relative to `folder`.
         folders: of included files. define, parameters, clocks: as options of the command.
+        sample: file that its users copy to the name without the last suffix.
         library_of: design of `open_designs` whose text it is.
     """
 
@@ -67,6 +69,7 @@ class PublicDesign:
     define: Sequence[str] = ()
     parameters: Sequence[str] = ()
     clocks: Sequence[str] = ()
+    sample: str = ""
     library_of: str = ""
 
 
@@ -141,7 +144,8 @@ PROJECTS = {
     "ibex_core": _ibex("ibex_core", IBEX_PRIMITIVES),
     "ibex_top": _ibex("ibex_top", IBEX_PRIMITIVES),
     "mor1kx": _openrisc("mor1kx", "mor1kx", "rtl/verilog", "rtl/verilog/pfpu32"),
-    "lm32": PublicDesign(package="lm32", top="lm32_cpu", files=["rtl/lm32_*.v"], folders=["rtl"]),
+    "lm32": PublicDesign(package="lm32", top="lm32_cpu", files=["rtl/lm32_*.v"], folders=["rtl"],
+        sample="rtl/lm32_config.v.sample"),
     "marocchino": _openrisc(
         "marocchino", "or1k_marocchino_top", "rtl/verilog", "rtl/verilog/pfpu_marocchino"
     ),
@@ -176,6 +180,15 @@ def read(design: PublicDesign) -> tuple[Project, Sequence[str]]:
         return Project(text=text, language=language, top=known.top), known.clocks
     package = importlib.import_module(f"pythondata_cpu_{design.package}")
     root = Path(str(package.__file__)).parent / design.folder
+    if design.sample:
+        with tempfile.TemporaryDirectory(prefix="project-") as scratch:
+            copy = Path(shutil.copytree(root, Path(scratch) / "project"))
+            shutil.copyfile(copy / design.sample, (copy / design.sample).with_suffix(""))
+            return _read(design, copy)
+    return _read(design, root)
+
+
+def _read(design: PublicDesign, root: Path) -> tuple[Project, Sequence[str]]:
     with chdir(root):
         names = [p for pattern in design.files for p in sorted(Path().glob(pattern)) if p.is_file()]
         kept = [p for p in dict.fromkeys(names) if not re.fullmatch(design.without, f"./{p}")]

@@ -86,6 +86,34 @@ def test_words_of_a_memory_may_have_more_than_64_bits(
             sim["m.w"] = [1 << 130]
 
 
+ARRAYS = """
+module m (input logic clk, rst, input logic [1:0] i, input logic [7:0] d, output logic [7:0] q);
+  logic [7:0] up [4];
+  logic [7:0] down [3:0];
+  always_ff @(posedge clk or posedge rst)
+    if (rst) for (int k = 0; k < 4; k++) begin up[k] <= '0; down[k] <= '0; end
+    else begin up[i] <= d; down[i] <= d; end
+  assign q = up[i] ^ down[~i];
+endmodule
+"""
+
+
+def test_an_array_of_registers_is_read_by_its_indices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.sv").write_text(ARRAYS, "utf-8")
+    with sf.Simulation("m.sv") as sim:
+        for index, value in ((0, 10), (1, 11), (3, 13)):
+            sim.step(i=index, d=value)
+        assert sim["m.up"] == sim["m.down"] == [10, 11, 0, 13]
+        sim["m.up"], sim["m.down[2]"] = {0: 7}, 5
+        assert (sim["m.up[0]"], sim["m.down"]) == (7, [10, 11, 5, 13])
+        assert sim.step(i=0, d=0) == {"q": 7 ^ 13}
+        with pytest.raises(RtlError, match=r"^element 4 of m.up; accepted: 0 to 3$"):
+            sim.peek("m.up[4]")
+
+
 def test_the_folder_of_a_waveform_is_checked_first(design: Path) -> None:
     with pytest.raises(RtlError, match=r"^no such folder: none \(vcd none/x.vcd\)$"):
         sf.Simulation(design, vcd="none/x.vcd")

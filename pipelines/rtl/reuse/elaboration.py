@@ -40,7 +40,9 @@ class PinKey(NamedTuple):
 class Register:
     """A word that keeps its value between cycles; `next` is a node.
 
-    Attributes: low: lowest bit of the signal of which it is a part; the name ends in it if it is not 0.
+    Attributes:
+        low: lowest bit of the register of which it is a part; the name ends in it if it is not 0.
+        indices: of its first bit in the signal of its name, which may have several registers.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Register:
     initial: int
     next: int
     low: int = 0
+    indices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,7 +368,7 @@ class _BlockBuilder:
         self.children: dict[tuple[_Scope, int], int] = {}
         self.child_list: list[Child] = []
         self.storage: dict[tuple[_Scope, int], int] = {}  # first register or memory of a cell
-        self.register_widths: list[tuple[str, int, int, int]] = []
+        self.register_widths: list[tuple[str, int, int, int, tuple[int, ...]]] = []
         self.register_next: dict[int, int] = {}
         self.memories: list[tuple[str, int, int, tuple[int, ...]]] = []
         self.memory_writes: dict[int, list[WritePort]] = {}
@@ -385,8 +388,10 @@ class _BlockBuilder:
             else:
                 self._finish_register(scope, index, cell)
         registers = [
-            Register(name=name, width=width, initial=initial, next=self.register_next[i], low=low)
-            for i, (name, width, initial, low) in enumerate(self.register_widths)
+            Register(
+                name=name, width=width, initial=initial, next=self.register_next[i], low=low, indices=indices
+            )
+            for i, (name, width, initial, low, indices) in enumerate(self.register_widths)
         ]
         memories = [
             Memory(name=name, width=width, size=size, initial=initial, writes=tuple(self.memory_writes[i]))
@@ -600,12 +605,14 @@ class _BlockBuilder:
         width = len(nets)
         if (scope, index) not in self.storage:
             self.storage[scope, index] = len(self.register_widths)
-            name = scope.path + scope.module.names.get(nets[0], cell.name).split("[")[0]
+            own, *indices = scope.module.names.get(nets[0], cell.name).split("[")
+            numbers = tuple(int(i[:-1]) for i in indices if i[:-1].isdecimal())
+            name = scope.path + own
             for low in range(0, width, LIMB):
                 part = nets[low : low + LIMB]
                 initial = sum(scope.module.initial.get(bit, 0) << i for i, bit in enumerate(part))
                 name_of_part = name if low == 0 else f"{name}_{low}"
-                self.register_widths.append((name_of_part, len(part), initial, low))
+                self.register_widths.append((name_of_part, len(part), initial, low, numbers))
             self.pending.append((scope, index))
         first = self.storage[scope, index]
         limbs = [

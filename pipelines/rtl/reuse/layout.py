@@ -34,7 +34,8 @@ class Place:
     """A register or memory of one instance.
 
     Attributes: array: its number among the arrays. slot: from the beginning of the array. unit: instance.
-        low: lowest bit of the signal or of the words of which it is a part.
+        low: lowest bit of the register or of the words of which it is a part.
+        indices: see `elaboration.Register`.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Place:
     slot: int
     words: int
     low: int = 0
+    indices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +71,10 @@ class Layout:
             if array.words:
                 kept = block.memories[array.number]
                 low = LIMB * (array.number - [m.name for m in block.memories].index(kept.name))
+                indices: tuple[int, ...] = ()
             else:
                 kept = block.registers[array.number]
-                low = kept.low
+                low, indices = kept.low, kept.indices
             lanes = self.structure.lanes[array.block]
             for instance, slot in zip(lanes, self.slots[array.block], strict=True):
                 unit, _, name = f"{instances[instance].path}.{kept.name}".rpartition(".")
@@ -84,6 +87,7 @@ class Layout:
                         slot=array.front + slot,
                         words=array.words,
                         low=low,
+                        indices=indices,
                     )
                 )
         return places

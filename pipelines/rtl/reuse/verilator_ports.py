@@ -160,7 +160,7 @@ def members(ports: Sequence[HeaderPort], text: str, top: str) -> dict[str, Membe
 def _directions(text: str, port: str, dimensions: int) -> tuple[bool, ...]:
     declared = re.search(rf"(?<![\w$]){re.escape(port)}\s*((?:\[[^\]]*\]\s*)+)(?=[,;)])", text)
     ranges = [] if declared is None else re.findall(r"\[([^\]]*)\]", declared[1])
-    directions = [_is_ascending(one) for one in ranges]
+    directions = [is_ascending(one) for one in ranges]
     if len(directions) != dimensions or None in directions:
         raise RtlError(
             f"order of unpacked array port {port}; accepted: a range at its name with a number at one "
@@ -169,7 +169,7 @@ def _directions(text: str, port: str, dimensions: int) -> tuple[bool, ...]:
     return tuple(bool(direction) for direction in directions)
 
 
-def _is_ascending(text: str) -> bool | None:
+def is_ascending(text: str) -> bool | None:
     """Tell whether a range counts up; None: it does not say so."""
     left, colon, right = text.partition(":")
     if not colon:
