@@ -39,7 +39,7 @@ from tests.benchmarks.rtl_engines import unconfine
 CYCLES, RESET_CYCLES = 1000, 5
 LEAST = 20
 LIMIT_S = 1200.0
-RESET = re.compile(r"(?P<name>.*_)?(?P<kind>a?rst|reset|debug_reset|.*dmiReset)(?P<low>_?n)?(_i)?(_\d+)?")
+RESET = re.compile(r"(?P<name>.*_)?(?P<kind>a?rst|reset|debug_reset|.*dmiReset)(?P<low>_?n)?(_?i)?(_\d+)?")
 """Names of resets; `low`: active while 0."""
 SECTION, AREA = "Public projects", "rtl_simulation"
 COMMAND = "python -m tests.benchmarks.public_projects"
@@ -54,6 +54,7 @@ class PublicDesign:
         files: patterns, in order; without: of names that these match and that are left out.
         lists: file lists. variables: folders that they name, relative to `folder`.
         folders: of included files. define, parameters, clocks: as options of the command.
+        lacks: of the lines of lists, files that the package lacks, or classes of test benches.
         sample: file that its users copy to the name without the last suffix.
         library_of: design of `open_designs` whose text it is.
     """
@@ -69,6 +70,7 @@ class PublicDesign:
     define: Sequence[str] = ()
     parameters: Sequence[str] = ()
     clocks: Sequence[str] = ()
+    lacks: str = "$."
     sample: str = ""
     library_of: str = ""
 
@@ -157,13 +159,15 @@ PROJECTS = {
         package="cva5",
         top="cva5",
         folder="system_verilog",
-        files=["core/*_types.sv", "core/*_config.sv", "core/**/*.sv"],
+        lists=["tools/compile_order"],
     ),
     "cva6": PublicDesign(
         package="cva6",
         top="cva6",
         folder="system_verilog",
         lists=["core/Flist.cv32a6_imac_sv0"],
+        lacks=r"fpu_div_sqrt_mvp|/instr_tracer(_if)?\.sv",
+        define=["VERILATOR=1", "NO_SYNOPSYS_FF=1"],
         variables={"CVA6_REPO_DIR": ".", "HPDCACHE_DIR": "core/cache_subsystem/hpdcache"},
     ),
     "rocket": PublicDesign(library_of="rocket"),
@@ -189,12 +193,17 @@ def read(design: PublicDesign) -> tuple[Project, Sequence[str]]:
 
 
 def _read(design: PublicDesign, root: Path) -> tuple[Project, Sequence[str]]:
-    with chdir(root):
+    with chdir(root), tempfile.TemporaryDirectory(prefix="lists-") as scratch:
+        lists: list[Path] = []
+        for name in design.lists:
+            lines = Path(name).read_text("utf-8").splitlines()
+            lists.append(Path(scratch) / Path(name).name)
+            lists[-1].write_text("\n".join(line for line in lines if not re.search(design.lacks, line)))
         names = [p for pattern in design.files for p in sorted(Path().glob(pattern)) if p.is_file()]
         kept = [p for p in dict.fromkeys(names) if not re.fullmatch(design.without, f"./{p}")]
         named = ProjectFiles(
             files=kept,
-            lists=[Path(name) for name in design.lists],
+            lists=lists,
             folders=[Path(name) for name in design.folders],
             root=root,
             define=design.define,
