@@ -18,7 +18,7 @@ _PORT = re.compile(
 _ARRAY_PORT = re.compile(
     r"^ *(?P<type>VlUnpacked<[^;]*/\*(?P<high>\d+):(?P<low>\d+)\*/[^;]*>) ?&(?P<name>\w+);", re.MULTILINE
 )
-"""An unpacked port in the header of Verilator from version 5.040 or so on; it lacks the direction."""
+"""An unpacked port in the header of a model of Verilator 5.048; it lacks the direction."""
 _EDGES = re.compile(r"@\(([^()]*)\)")
 _EDGE = re.compile(r"\b(?:pos|neg)edge ([\w.$]+)")
 _ESCAPED = re.compile(r"__0([0-9a-f]{2})")
