@@ -44,6 +44,12 @@ def _whole(what: str, value: Any) -> int:
     return int(value)
 
 
+def _indexed(name: str) -> tuple[str, int]:
+    """Return array and index of `NAME[3]`; no name and 0 for other names."""
+    found = re.fullmatch(r"(.+)\[(\d{1,9})\]", name, re.ASCII)
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
 class Simulation:
     """A design in a process of its own, which ends with `close` or the block of `with`.
 
@@ -159,27 +165,32 @@ class Simulation:
     def peek(self, name: str) -> int | list[int]:
         """Return the value of a port in the last cycle, of a register now, or the words of a memory now.
 
-        An array of registers is like a memory, and `NAME[3]` is a register of it.
+        An array of registers is like a memory, and `NAME[3]` is an element of either.
 
         Raises: RtlError: no such port, register or memory.
         """
         self._require_open()
         if name in self._values:
             return self._values[name]
-        layout = self._simulator.program.layout
-        if layout is not None and name in layout.places and layout.places[name][0].words:
+        if name in self.memories:
             return read_memory(self._simulator, name)[0]
+        memory, index = _indexed(name)
+        if memory in self.memories:
+            words = read_memory(self._simulator, memory)[0]
+            if index >= len(words):
+                raise RtlError(f"element {index} of {memory}; accepted: 0 to {len(words) - 1}")
+            return words[index]
         if elements := self._elements(name):
             return [read_register(self._simulator, elements[at])[0] for at in range(len(elements))]
         return read_register(self._simulator, self._element(name))[0]
 
     def _element(self, name: str) -> str:
         """Return the name of the register that an element of an array became; other names as they are."""
-        array, bracket, index = name.removesuffix("]").rpartition("[")
-        elements = self._elements(array) if bracket and index.isdecimal() else {}
-        if elements and int(index) not in elements:
+        array, index = _indexed(name)
+        elements = self._elements(array) if array else {}
+        if elements and index not in elements:
             raise RtlError(f"element {index} of {array}; accepted: 0 to {len(elements) - 1}")
-        return elements[int(index)] if elements else name
+        return elements[index] if elements else name
 
     def _elements(self, name: str) -> dict[int, str]:
         """Return the registers that an array became, by index; none if it is none or its range is not clear.
@@ -204,11 +215,14 @@ class Simulation:
         return dict(enumerate(by_bit[bit] for bit in (bits[::-1] if directions == {True} else bits)))
 
     def poke(self, name: str, value: int | Sequence[int] | Mapping[int, int]) -> None:
-        """Set an input, a register, the first words of a memory, or its words by address.
+        """Set an input, a register, the first words of a memory, its words by address, or `NAME[3]` of it.
 
         Raises: RtlError: no such input, register or memory, or a value that does not fit.
         """
         self._require_open()
+        memory, index = _indexed(name)
+        if memory in self.memories:
+            name, value = memory, {index: _whole(f"value of {name}", value)}
         if self._elements(name) and not isinstance(value, int):
             words = value if isinstance(value, Mapping) else dict(enumerate(value))
             for index, word in words.items():

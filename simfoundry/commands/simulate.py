@@ -295,13 +295,14 @@ def simulate_text(answer: Mapping[str, Any]) -> str:
     """Return the answer as text."""
     shown = answer["digests"][:4]
     more = len(answer["digests"]) - len(shown)
+    kind = "stimulus" if answer["stimuli"] == 1 else "stimuli"
     plain = {
         "design": f"{answer['top']}: {len(answer['inputs'])} inputs, {len(answer['outputs'])} outputs, "
         f"clock {answer['clock'] or 'none'}"
         + (f", read by {answer['front_end']}" if answer["front_end"] else ""),
         "engine": f"{answer['engine']}, {answer['program_bytes'] / 1024:,.0f} KiB, "
         f"ready in {answer['build_s']:.2f} s ({answer['engine_reason']})",
-        "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} stimuli in {answer['run_s']:.3f} s, "
+        "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} {kind} in {answer['run_s']:.3f} s, "
         f"{answer['cycles_per_second']:,} per second",
         "digests": " ".join(shown) + (f" and {more} more" if more else ""),
         **({"waveform": answer["vcd"] or answer["fst"]} if answer["vcd"] or answer["fst"] else {}),

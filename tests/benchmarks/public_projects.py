@@ -54,7 +54,7 @@ class PublicDesign:
         package: of Python. top: module. folder: in the package, from which names are.
         files: patterns, in order; without: of names that these match and that are left out.
         lists: file lists. variables: folders that they name, relative to `folder`.
-        folders: of included files. define, parameters, clocks: as options of the command.
+        folders: of included files. define, parameters: as options of the command.
         lacks: of the lines of lists, files that the package lacks, or classes of test benches.
         sample: file that its users copy to the name without the last suffix.
         library_of: design of `open_designs` whose text it is.
@@ -70,7 +70,6 @@ class PublicDesign:
     folders: Sequence[str] = ()
     define: Sequence[str] = ()
     parameters: Sequence[str] = ()
-    clocks: Sequence[str] = ()
     lacks: str = "$."
     sample: str = ""
     library_of: str = ""
@@ -212,7 +211,7 @@ def _read(design: PublicDesign, root: Path) -> tuple[Project, Sequence[str]]:
             variables={k: str((root / v).resolve()) for k, v in (design.variables or {}).items()},
             top=design.top,
         )
-        return read_project(named), design.clocks
+        return read_project(named), ()
 
 
 def stimulus(program: Program, seed: int = 1) -> NDArray[np.uint64]:

@@ -184,7 +184,8 @@ def test_later_versions_have_arrays_without_a_direction() -> None:
         (
             "y [0:1]",
             "@(posedge clk) @(negedge ck2)",
-            "several clocks: clk, ck2; accepted: one, or --clock NAME=PERIOD[:PHASE] for each",
+            "several inputs whose edges matter: clk, ck2; accepted: one, or "
+            "--clock NAME=PERIOD[:PHASE] for each clock",
         ),
     ],
 )

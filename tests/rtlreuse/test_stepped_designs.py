@@ -66,6 +66,12 @@ def test_registers_and_memories_are_written(design: Path) -> None:
         sim["address"] = 2
         assert sim.step() == {"sum": (1 << 99) + 1, "word": 100, "twice": 0, "odd": 0}
         assert sim["top.words"] == [9, 8, 105, 6]
+        sim["top.words[3]"] = 1
+        assert (sim["top.words[2]"], sim["top.words[3]"]) == (105, 1)
+        with pytest.raises(RtlError, match=r"^element 4 of top.words; accepted: 0 to 3$"):
+            sim.peek("top.words[4]")
+        with pytest.raises(RtlError, match=r"^1 words from 4 for memory top.words; accepted: up to 4$"):
+            sim.poke("top.words[4]", 1)
 
 
 def test_words_of_a_memory_may_have_more_than_64_bits(

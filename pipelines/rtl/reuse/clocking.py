@@ -115,7 +115,8 @@ def _with_periods(
     """Return modules whose registers are enabled by the ports of clocks with periods."""
     ports = [port for port, bits in modules[top].inputs.items() if len(bits) == 1]
     if unknown := sorted(clocks.keys() - set(ports)):
-        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {', '.join(ports) or 'none'}")
+        accepted = ", ".join(sorted(direct[top]) or ports) or "none"
+        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {accepted}")
     if missing := sorted(direct[top] - clocks.keys()):
         raise RtlError(f"clock without a period: {missing[0]}; accepted: {ONE_CLOCK}")
     rewriter = _Rewriter(modules, direct, has_falling=True, has_periods=True)

@@ -191,7 +191,7 @@ def ports_of_model(
     """Return the ports of a design that Verilator alone has read; its clock is the input whose edges matter.
 
     Args:   known: see `members`. sources: texts of the model, which name edges. clocks: with periods.
-    Raises: RtlError: inout ports, several clocks without periods, or a clock that is no port.
+    Raises: RtlError: inout ports, several inputs with edges and no periods, or a clock that is no port.
     """
     if both := [plain_name(port.name) for port in ports if port.direction == "INOUT"]:
         raise RtlError(f"inout port: {both[0]}; accepted: input and output")
@@ -205,11 +205,11 @@ def ports_of_model(
         for name in _EDGE.findall(group)
     }
     if unknown := [name for name in clocks if inputs.get(name) != 1]:
-        accepted = ", ".join(name for name, width in inputs.items() if width == 1)
+        accepted = ", ".join(name for name, width in inputs.items() if width == 1 and name in edges)
         raise RtlError(f"unknown clock: {unknown[0]}; accepted: {accepted or 'none'}")
     named = [name for name in inputs if name in edges and inputs[name] == 1 and reset_level(name) is None]
     if len(named) > 1 and not clocks:
-        raise RtlError(f"several clocks: {', '.join(named)}; accepted: {ONE_CLOCK}")
+        raise RtlError(f"several inputs whose edges matter: {', '.join(named)}; accepted: {ONE_CLOCK} clock")
     clock = named[0] if named and not clocks else None
     return Ports(
         inputs={name: width for name, width in inputs.items() if name != clock and name not in clocks},
