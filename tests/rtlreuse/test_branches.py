@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.rtl.reuse import Simulator, build_reuse
+from pipelines.rtl.reuse.blocks import Block, PinKey
 from pipelines.rtl.reuse.branches import DEEPEST, ZERO, Branch, Item, nodes_of, plan
-from pipelines.rtl.reuse.elaboration import Block, PinKey
 from pipelines.rtl.reuse.ir import LEAVES, Builder, Node, evaluate
 from pipelines.rtl.reuse.simplify import with_logic_of_bits, with_shared_conditions
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pipelines.rtl.reuse.elaboration import TOP, Block, Child, Design, Memory, PinKey
+from pipelines.rtl.reuse.blocks import TOP, Block, Child, Memory, PinKey
+from pipelines.rtl.reuse.elaboration import Design
 from pipelines.rtl.reuse.ir import Node, mask
 
 MODEL = "design"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pipelines.rtl.reuse.blocks import Block
 from pipelines.rtl.reuse.branches import ZERO, Branch, Item, nodes_of, plan
-from pipelines.rtl.reuse.elaboration import Block
 from pipelines.rtl.reuse.expressions import expression, literal, operand, type_of
 from pipelines.rtl.reuse.ir import mask
 from pipelines.rtl.reuse.phases import Phase

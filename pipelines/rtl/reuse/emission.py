@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipelines.rtl.reuse.blocks import Block
 from pipelines.rtl.reuse.body import Body, WordArray
-from pipelines.rtl.reuse.elaboration import Block
 from pipelines.rtl.reuse.expressions import literal, type_of
 from pipelines.rtl.reuse.ir import mask
 from pipelines.rtl.reuse.layout import Layout, StateArray

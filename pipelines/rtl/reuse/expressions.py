@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipelines.rtl.reuse.elaboration import Block
+from pipelines.rtl.reuse.blocks import Block
 from pipelines.rtl.reuse.ir import Node, mask
 
 _SIZES = (8, 16, 32, 64)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from pipelines.rtl.reuse.elaboration import Block
+from pipelines.rtl.reuse.blocks import Block
 from pipelines.rtl.reuse.ir import LEAVES, Builder, Node
 from pipelines.rtl.reuse.simplify import rebuild
 from pipelines.rtl.reuse.structure import OutputClass

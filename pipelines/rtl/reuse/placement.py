@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipelines.rtl.reuse.elaboration import Block
+from pipelines.rtl.reuse.blocks import Block
 from pipelines.rtl.reuse.structure import CONSTANT, ENVIRONMENT, Source, Structure
 
 

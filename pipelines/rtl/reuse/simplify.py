@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.rtl.reuse.elaboration import Block, WritePort
+from pipelines.rtl.reuse.blocks import Block, WritePort
 from pipelines.rtl.reuse.ir import LEAVES, Builder, Node, mask
 
 _LEAST_BITS = 2

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pipelines.base.limited import reading
-from pipelines.rtl.reuse.elaboration import TOP, Block, Design, instance_counts
+from pipelines.rtl.reuse.blocks import TOP, Block
+from pipelines.rtl.reuse.elaboration import Design, instance_counts
 from pipelines.rtl.reuse.errors import CombinationalLoop
 from pipelines.rtl.reuse.ir import LEAVES, LIMB
 from pipelines.rtl.reuse.simplify import with_logic_of_bits, with_shared_conditions
