@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,14 +52,21 @@ def sql(query: str) -> pl.DataFrame:
 
 
 def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
-    """Return the tables of a release: `sf.release("v1")["labels"]` is a lazy Polars frame.
+    """Return the tables of a release: `sf.release("v2")["labels"]` is a lazy Polars frame.
+
+    A release that is being made gives a `UserWarning` with the number of pending partitions.
 
     Args:   name: of a release of the project, or its folder. verify: compare every file with its SHA-256.
     Raises: ReleaseError: no such release, or, with `verify`, a file is not what the manifest says.
     """
     from pipelines.dataset.releases import load_release
 
-    return load_release(release_folder(name), verify=verify)
+    tables = load_release(release_folder(name), verify=verify)
+    if pending := tables.manifest.pending:
+        warnings.warn(
+            f"release {tables.manifest.name} is being made; pending: {len(pending)} partitions", stacklevel=2
+        )
+    return tables
 
 
 def release_folder(name: Path | str) -> Path:

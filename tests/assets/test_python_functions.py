@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -57,10 +59,15 @@ def test_tables_and_sql_are_frames(settings: Settings) -> None:
     assert frame.rows() == [("jacobi-1d", "small"), ("jacobi-2d", "small")]
 
 
-def test_a_release_is_found_by_name_and_by_folder(repository: Path) -> None:
+def test_a_release_is_found_by_name_and_by_folder(repository: Path, tmp_path: Path) -> None:
     named = sf.release(repository / "releases" / "pragmas-v1")
     assert "pragma_designs" in named
     assert sf.release("pragmas-v1").folder.name == "pragmas-v1"
+    copy = Path(shutil.copytree(named.folder, tmp_path / "made"))
+    manifest = json.loads((copy / "manifest.json").read_text("utf-8"))
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"pending": ["ast-000"]}), "utf-8")
+    with pytest.warns(UserWarning, match=r"^release pragmas-v1 is being made; pending: 1 partitions$"):
+        sf.release(copy)
 
 
 def test_release_rejects_an_unknown_name(repository: Path, tmp_path: Path, project: Path) -> None:
