@@ -6,7 +6,7 @@ that computes; each command asks the function of its name. Importing this packag
     sf.label("gemm.c", top="gemm")          sf.table("labels")       # a Polars LazyFrame
     sf.predict("gemm.c", top="gemm")        sf.sql("FROM failures")  # a Polars DataFrame
     sf.pragmas("gemm.c")                    sf.release("v2")["labels"]
-    sf.network(pods=4)                      sf.loaders.designs("v1", part="train")
+    sf.network(pods=4)                      sf.loaders.designs("v2", part="train")
     sf.power("net.onnx")                    sf.place("net.onnx")
     sf.simulate("d.v", top="d", cycles=9)   sf.train("tenset-mlp", releases=["releases/v2"])
     sf.run("scale=tiny")                    sf.models()              # in sf.scratch_project(), for example

@@ -165,7 +165,8 @@ class Simulation:
     def peek(self, name: str) -> int | list[int]:
         """Return the value of a port in the last cycle, of a register now, or the words of a memory now.
 
-        An array of registers is like a memory, and `NAME[3]` is an element of either.
+        An array of registers is like a memory, and `NAME[3]` is an element of either; words of a memory are
+        counted from its lowest address.
 
         Raises: RtlError: no such port, register or memory.
         """

@@ -92,6 +92,21 @@ def test_words_of_a_memory_may_have_more_than_64_bits(
             sim["m.w"] = [1 << 130]
 
 
+def test_words_are_counted_from_the_lowest_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "module m(input clk, input [2:0] a, input [7:0] d, output [7:0] q); reg [7:0] up [4:7], down [7:4];"
+    )
+    rest = " always @(posedge clk) begin up[a] <= d; down[a] <= d; end assign q = up[a] ^ down[a]; endmodule"
+    Path("m.v").write_text(text + rest, "utf-8")
+    with sf.Simulation("m.v") as sim:
+        for address in (4, 5, 6, 7):
+            sim.step(a=address, d=10 * address)
+        assert sim["m.up"] == sim["m.down"] == [40, 50, 60, 70]
+        sim["m.up[1]"] = 9
+        assert (sim["m.down[1]"], sim.step(a=5)["q"]) == (50, 50 ^ 9)
+
+
 ARRAYS = """
 module m (input logic clk, rst, input logic [1:0] i, input logic [7:0] d, output logic [7:0] q);
   logic [7:0] up [4];

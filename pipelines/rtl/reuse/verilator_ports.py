@@ -204,10 +204,9 @@ def ports_of_model(
         for group in _EDGES.findall(text)
         for name in _EDGE.findall(group)
     }
-    if unknown := [name for name in clocks if inputs.get(name) != 1]:
-        accepted = ", ".join(name for name, width in inputs.items() if width == 1 and name in edges)
-        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {accepted or 'none'}")
     named = [name for name in inputs if name in edges and inputs[name] == 1 and reset_level(name) is None]
+    if unknown := [name for name in clocks if inputs.get(name) != 1]:
+        raise RtlError(f"unknown clock: {unknown[0]}; accepted: {', '.join(named) or 'none'}")
     if len(named) > 1 and not clocks:
         raise RtlError(f"several inputs whose edges matter: {', '.join(named)}; accepted: {ONE_CLOCK} clock")
     clock = named[0] if named and not clocks else None
