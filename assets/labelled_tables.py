@@ -28,7 +28,7 @@ from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError, program_from_file
 from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, table_spec, write_table
 
-FEATURE_STEPS = ("features", "design_features", "run_features")
+FOLLOWING_STEPS = ("inputs", "features", "design_features", "run_features")
 STAGE = "kernel"
 ENGINE = "this project's engine"
 
@@ -63,7 +63,7 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
             for name, content in tables.items():
                 write_table(new.data_dir, table_spec(name), content, suite)
             counts = {name: len(content) for name, content in tables.items()}
-            for step in FEATURE_STEPS:
+            for step in FOLLOWING_STEPS:
                 counts |= step_named(step).make(replace(settings, deployment=new), suite).rows
             write_parameters(new.parameters_folder, settings.configuration)
         write_database(own.data_dir)
@@ -146,7 +146,6 @@ def _tables(rows: Sequence[_Row], counted: Sequence[CountedDesign]) -> dict[str,
         "directive_outcomes": [outcome for one in designs.values() for outcome in one.outcomes],
         "labels": [_label(row, one) for row, one in pairs],
         "runs": list(_runs(pairs)),
-        "inputs": list({(i.data_id, i.argument): i for one in counted for i in one.inputs}.values()),
         "loop_runs": [loop for one in designs.values() for loop in one.loop_runs],
         "splits": suite_places(list(programs.values())),
     }

@@ -2,10 +2,8 @@
 
 An interval reaches from value / exp(q s) to value · exp(q s). s is the difficulty of a question: larger where
 the trees of an ensemble disagree and where properties lie outside training. q is the quantile of |error| / s
-that holds 90 % of the programs of each family that the answering model did not learn from, the largest over
-families: a program of a user is of a further family, and five families are too few for a quantile below the
-largest. Confidence is the probability of an error below 10 %, from the scores of all families with equal
-weights: quantiles of the worst family said 0 % where one answer in five was right.
+that holds 90 % of the programs of families that the answering model did not learn from; each family has the
+same weight. Confidence is the probability of an error below 10 %, from the same scores.
 
 Source: Papadopoulos et al. 2002 and 2011 (split and normalised conformal prediction), on logarithms. Differs
 in the weights: a group of alike programs counts once, however many designs it has.
@@ -105,14 +103,19 @@ def covering_score(scores: Iterable[tuple[str, float]], covered: float = COVERED
     """
     rows = list(scores)
     sizes = Counter(group for group, _ in rows)
-    required = covered * (len(sizes) + 1)
+    weighted = sorted((score, 1.0 / sizes[group] / len(sizes)) for group, score in rows)
+    return _covering(weighted, len(sizes), covered)
+
+
+def _covering(weighted: Sequence[tuple[float, float]], groups: int, covered: float = COVERED) -> float:
+    """Return the covering score of scores in ascending order with weights that sum to 1."""
+    required = covered * (1 + 1 / groups)
     inside = 0.0
-    ordered = sorted((score, 1.0 / sizes[group]) for group, score in rows)
-    for score, weight in ordered:
+    for score, weight in weighted:
         inside += weight
         if inside >= required - 1e-9:
             return score
-    return ordered[-1][0]
+    return weighted[-1][0]
 
 
 # ---- calibration -----------------------------------------------------------------------------------
@@ -198,19 +201,10 @@ def _weights(rows: Sequence[Residual]) -> list[float]:
 
 
 def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
-    """Return the width of the worst family, and quantiles of scores in equal steps, families with one weight.
-
-    The width must hold for a family that nobody has seen; a probability is that of all.
-    """
-    families: dict[str, list[tuple[str, float]]] = {}
-    for row, score in rows:
-        families.setdefault(row.family, []).append((row.group, score))
-    weights = _weights([row for row, _ in rows])
-    return {
-        "width": max(map(covering_score, families.values())),
-        "scores": _quantiles(sorted(zip((score for _, score in rows), weights, strict=True))),
-        "groups": len({(row.family, row.group) for row, _ in rows}),
-    }
+    """Return the score that covers, and quantiles of scores in equal steps; families have equal weights."""
+    weighted = sorted(zip((score for _, score in rows), _weights([row for row, _ in rows]), strict=True))
+    groups = len({(row.family, row.group) for row, _ in rows})
+    return {"width": _covering(weighted, groups), "scores": _quantiles(weighted), "groups": groups}
 
 
 def _quantiles(scores: Sequence[tuple[float, float]]) -> list[float]:

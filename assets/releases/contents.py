@@ -74,7 +74,7 @@ class ReleaseContents:
     def is_done(self, step: Step, partition: str) -> bool:
         """Tell whether every table of a step has that partition, or its hash where it is derived."""
         is_there = all(
-            partition in (self.derived if table in derived_tables() else self.finished).get(table, ())
+            partition in self.finished.get(table, ()) or partition in self.derived.get(table, ())
             for table in step.tables
         )
         if is_there and step.name == PROGRAMS:
@@ -121,6 +121,12 @@ class ReleaseContents:
             self.derived.setdefault(table, {})[partition] = digest_of(self.path(table, partition))
         elif partition not in self.finished.setdefault(table, []):
             self.finished[table].append(partition)
+
+    def leave_out_derived(self) -> None:
+        """Count every derived table by its hashes alone; an earlier version of its release had rows of it."""
+        for table in derived_tables():
+            for partition in self.finished.pop(table, ()):
+                self.keep(table, partition)
 
     def mapped_labels(self, partition: str) -> set[tuple[str, str]]:
         """Return the design and tool of each finished ok label with figures."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from assets.step import unchanged_rows
 from assets.steps import step_named
 from assets.steps.network import Network
 from assets.steps.pragmas import present_explorations
+from pipelines.base.workers import Outcome, run_all
 from pipelines.dataset.labelling import (
     ConfigurationSpace,
     Labelling,
@@ -26,6 +28,7 @@ from pipelines.network.runs import RunGroup, runs_of
 from pipelines.schemas import (
     DRAWN,
     OK,
+    ProgramRow,
     is_lasting,
     read_arrow,
     read_table,
@@ -112,9 +115,10 @@ def have_lasting_runs(runs: pa.Table) -> bool:
 
 def _planned_designs(programs: Sequence[Any], settings: Settings) -> set[str]:
     """Return the ids of the designs of the engine that the configuration asks for."""
-    chosen = {"liberty": liberty_name(target_of(settings)), "cache": settings.cache}
-    return {
-        identity
-        for p in programs
-        for identity in planned_ids(p, settings.group(ConfigurationSpace), **chosen)
-    }
+    space, liberty = settings.group(ConfigurationSpace), liberty_name(target_of(settings))
+    plan = partial(_planned_of, space=space, liberty=liberty, cache=settings.cache)
+    return set().union(*run_all("configurations", programs, plan, workers=label_options(settings).workers))
+
+
+def _planned_of(program: ProgramRow, **chosen: Any) -> Outcome[set[str]]:
+    return Outcome(result=planned_ids(program, **chosen), failed=False, name=program.name)

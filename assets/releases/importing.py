@@ -41,7 +41,6 @@ from pipelines.dataset.features import (
 )
 from pipelines.dataset.labelling import (
     CacheImport,
-    ConfigurationSpace,
     ProgramRows,
     has_present_labels,
     import_rows,
@@ -191,13 +190,11 @@ def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease)
                 outcomes=own["directive_outcomes"],
                 labels=own["labels"],
                 runs=own["runs"],
-                inputs=own["inputs"],
                 loop_runs=own["loop_runs"],
                 cross_checks=own["cross_checks"],
             )
             import_rows(
                 labelled,
-                settings.group(ConfigurationSpace),
                 label_context(settings),
                 imported.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
@@ -302,22 +299,7 @@ def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[A
             grouped[table].setdefault(identity, []).append(row)
             if table == "designs":
                 program_of[row.design_id] = identity
-    return grouped | {"inputs": _inputs_by_program(release, suite, grouped["runs"])}
-
-
-def _inputs_by_program(
-    release: Release, suite: str, runs: Mapping[str, Sequence[Any]]
-) -> dict[str, list[Any]]:
-    """Return the rows of inputs of each program's runs; programs with the same data share them."""
-    if suite not in release.partitions("inputs"):
-        return {}
-    by_data: dict[str, list[Any]] = {}
-    for row in release.rows("inputs", suite):
-        by_data.setdefault(row.data_id, []).append(row)
-    return {
-        identity: [row for data in dict.fromkeys(run.data_id for run in own) for row in by_data.get(data, [])]
-        for identity, own in runs.items()
-    }
+    return grouped
 
 
 def _graphs_by_program(

@@ -250,6 +250,7 @@ def make_release(
     manifest = making.restore()
     with writing_to(deployment.data_dir):
         if manifest is None or making.contents.pending:
+            making.contents.leave_out_derived()
             making.run()
     return answer_of(making)
 

@@ -29,7 +29,15 @@ from assets.steps.designs import require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.dataset.features import control_class
-from pipelines.dataset.labelling import CROSS_CHECK_LIMITS, TARGETS, Labelling, LabelTables, label_targets
+from pipelines.dataset.labelling import (
+    CROSS_CHECK_LIMITS,
+    TARGETS,
+    Labelling,
+    LabelTables,
+    describe_inputs,
+    inputs_version,
+    label_targets,
+)
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
@@ -41,7 +49,7 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     tables = LabelTables()
     for target in label_targets(context.options):
         tables += target.label(programs, designs, tables, context, on_progress=listen)
-    return Output(rows={table: getattr(tables, table) for table in STEP.tables})
+    return Output(rows={table: getattr(tables, table) for table in LABELS_STEP.tables})
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:
@@ -210,11 +218,21 @@ _CROSS_CHECKED = [
     ),
 ]
 
-STEP = Step(
+
+def make_inputs(settings: Settings, partition: str, listen: Listener) -> Output:
+    """Make the rows of the data sets that the runs of a suite name."""
+    programs, designs, runs = (
+        read_rows(settings, table, partition) for table in ("programs", "designs", "runs")
+    )
+    options = label_options(settings)
+    return Output(rows={"inputs": describe_inputs(programs, designs, runs, options, on_progress=listen)})
+
+
+LABELS_STEP = Step(
     name="labels",
     description="Area, flip-flops, delay, cycles and power of every design, checked against native C.",
     run=make_labels,
-    tables=("labels", "runs", "inputs", "loop_runs", "cross_checks"),
+    tables=("labels", "runs", "loop_runs", "cross_checks"),
     reads=("programs", "designs"),
     partitioned=BY_SUITE,
     pool="synthesis",
@@ -243,4 +261,18 @@ STEP = Step(
         "runs": ("latency_cycles", "power_mw", "energy_nj"),
     },
     require=require_hls_tools,
+)
+
+STEPS = (
+    LABELS_STEP,
+    Step(
+        name="inputs",
+        description="Summary and values of each data set that runs name, drawn again from its program.",
+        run=make_inputs,
+        tables=("inputs",),
+        reads=("programs", "designs", "runs"),
+        partitioned=BY_SUITE,
+        engines=(HLS, LABELLING),
+        version=lambda settings, partition: inputs_version(),  # noqa: ARG005
+    ),
 )

@@ -123,7 +123,7 @@ TOOL = "bambu"
 ENGINE = "bambu-verilator"
 _VERSION = "18cdb68e"
 """Raise it when this package gives Bambu other arguments or reads its results differently."""
-PACKAGE = "bambu (https://github.com/ferrandi/PandA-bambu)"
+PACKAGE = "https://github.com/ferrandi/PandA-bambu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,13 +155,14 @@ def full_disk(folder: Path) -> str:
 def find_tool(name: str, package: str) -> str:
     """Find the absolute path of an executable on PATH.
 
-    Raises: ToolMissing: not found; the message names the Debian package.
+    Args:   package: the Debian package that has it, or the address of a page that offers it.
+    Raises: ToolMissing: not found; the message names the package or the address.
     """
     path = shutil.which(name)
     if path is None:
-        raise ToolMissing(
-            f"{name} not found on PATH; install the Debian package {package} or run `make setup`"
-        )
+        is_address = package.startswith("https://")
+        source = f"it from {package}" if is_address else f"the Debian package {package} or run `make setup`"
+        raise ToolMissing(f"{name} not found on PATH; install {source}")
     return path
 
 

@@ -156,6 +156,7 @@ class RunRow:
 @table(
     "inputs",
     stage="labels",
+    release="optional",
     checked_by={
         "data_id": "tests: one row per data set of each run",
         "type shape element_count minimum maximum mean zero_share distinct_count is_sorted values": (

@@ -27,6 +27,7 @@ from assets.settings import Settings
 from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
+from assets.steps import labels as labels_step
 from assets.steps import predictors as predictors_step
 from assets.steps import records as records_step
 from models.catalogue import PredictorSpec
@@ -38,6 +39,7 @@ FAKES = {
     designs_step: ("plan_designs",),
     pipelines.dataset.labelling.label: ("label_designs",),
     pipelines.dataset.labelling.cross_checks: ("cross_check_designs",),
+    labels_step: ("describe_inputs",),
     features_step: ("extract_features",),
     design_features_step: ("extract_design_features", "extract_run_features"),
     records_step: ("runtime_data",),

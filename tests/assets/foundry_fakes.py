@@ -30,6 +30,7 @@ from pipelines.schemas import (
     DesignRow,
     DirectiveOutcomeRow,
     FeatureRow,
+    InputRow,
     LabelRow,
     LeaderboardRow,
     LoopProfileRow,
@@ -297,6 +298,10 @@ def cross_check_designs(
     programs: Any, designs: Sequence[DesignRow], made: LabelTables, **_: Any
 ) -> list[CrossCheckRow]:
     return [make_check(designs[0], check) for check in CROSS_CHECKS]
+
+
+def describe_inputs(programs: Any, designs: Any, runs: Any, options: Any, **_: Any) -> list[InputRow]:
+    return []
 
 
 def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow], **_: Any) -> FeatureTables:

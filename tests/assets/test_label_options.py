@@ -15,7 +15,7 @@ from assets.source_options import SourceOptions
 from assets.user_programs import read_user_program
 from pipelines.base.cache import ContentCache
 from pipelines.c import HlsError, read_interface
-from pipelines.dataset.labelling import LabelContext, label_design
+from pipelines.dataset.labelling import LabelContext, describe_inputs, label_design
 from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
@@ -202,9 +202,11 @@ def test_an_object_that_starts_infinite_is_labelled(tmp_path: Path) -> None:
         options=label_options(mapped=False, power=False, audit_fraction=0.0),
         target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
     )
-    labelled = label_design(read_user_program(file, "f"), HlsOptions(), context)
+    program = read_user_program(file, "f")
+    labelled = label_design(program, HlsOptions(), context)
     assert (labelled.label.status, labelled.runs[0].outputs_equal) == (OK, True)
-    rows = {row.argument: row for row in labelled.inputs}
+    described = describe_inputs([program], [labelled.design], labelled.runs, context.options)
+    rows = {row.argument: row for row in described}
     assert (rows["peak"].values, rows["peak"].minimum) == ("[null]", 0.0)
     assert rows["none"].values == "[null,0.0]"
 

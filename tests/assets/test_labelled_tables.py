@@ -172,7 +172,7 @@ def test_an_import_that_fails_late_leaves_the_earlier_suite(
     before = _contents(folder)
     _write(table, _rows()[:2])
     with monkeypatch.context() as patch:
-        patch.setattr(labelled_tables, "FEATURE_STEPS", ("features", "no such step"))
+        patch.setattr(labelled_tables, "FOLLOWING_STEPS", ("features", "no such step"))
         assert invoke("import", str(table)).exit_code == 1
     assert _contents(folder) == before
     assert invoke("import", str(table)).exit_code == 0

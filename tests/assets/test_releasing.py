@@ -464,11 +464,13 @@ def test_runs_on_other_kinds_of_data_are_not_asked_for_by_seed(filled: Settings,
     assert write(filled, releases).manifest.rows["runs"] >= len(rows) + 1
 
 
-def test_a_release_leaves_graphs_out_before_it_is_too_large(filled: Settings, releases: Path) -> None:
+def test_a_release_leaves_what_follows_out_before_it_is_too_large(filled: Settings, releases: Path) -> None:
     whole = write(filled, releases).bytes
-    written = write(filled, releases, size_limit_bytes=whole - 1)
-    assert list(written.manifest.left_out) == ["cdfg_edges"]
-    assert "cdfg_edges" not in written.manifest.rows
+    without_inputs = write(filled, releases, size_limit_bytes=whole - 1)
+    assert list(without_inputs.manifest.left_out) == ["inputs"]
+    written = write(filled, releases, size_limit_bytes=without_inputs.bytes - 1)
+    assert list(written.manifest.left_out) == ["inputs", "cdfg_edges"]
+    assert not {"cdfg_edges", "inputs"} & set(written.manifest.rows)
     card = (written.folder / "README.md").read_text()
     assert "`cdfg_edges` is left out: with it the release is larger than" in card
     assert open_release(written.folder).tables() == tuple(written.manifest.rows)

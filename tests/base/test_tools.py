@@ -221,6 +221,8 @@ def test_find_tool_rejects_a_missing_tool_and_names_its_package(
     )
     with pytest.raises(ToolMissing, match=message):
         find_tool("mytool", "mypackage")
+    with pytest.raises(ToolMissing, match=r"^mytool not found on PATH; install it from https://my\.org$"):
+        find_tool("mytool", "https://my.org")
 
 
 def test_stopwatch_goes_forward() -> None:

@@ -293,7 +293,6 @@ def fill(settings: Settings) -> Mapping[str, int]:
                     runs=[row[2] for row in rows],
                     cross_checks=[check for row in rows for check in row[3]],
                 ),
-                settings.group(ConfigurationSpace),
                 label_context(settings),
                 entries,
             )

@@ -71,7 +71,6 @@ class Labelled:
             outcomes=self.designs.directive_outcomes,
             labels=self.labels.labels,
             runs=self.labels.runs,
-            inputs=self.labels.inputs,
             loop_runs=self.labels.loop_runs,
             cross_checks=self.checks,
         )
@@ -81,7 +80,7 @@ class Labelled:
         self, cache: ContentCache, rows: ProgramRows | None = None, options: LabelOptions = OPTIONS
     ) -> CacheImport:
         report = CacheImport()
-        import_rows(self.rows() if rows is None else rows, SPACE, self.context(cache, options), report)
+        import_rows(self.rows() if rows is None else rows, self.context(cache, options), report)
         return report
 
 
@@ -208,7 +207,7 @@ def test_ids_that_are_not_of_what_rows_say_have_no_entry(labelled: Labelled, fre
 def test_designs_of_another_configuration_are_not_all(labelled: Labelled, fresh: ContentCache) -> None:
     rows = labelled.rows()
     few = replace(rows, designs=rows.designs[:1])
-    assert "programs whose designs are not those of the configuration" in labelled.imported(fresh, few).other
+    labelled.imported(fresh, few)
     assert len(labelled.label(fresh)[0].designs) == len(rows.designs)
 
 
@@ -260,7 +259,7 @@ def test_a_program_that_was_refused_is_not_read_again(
     rows = ProgramRows(
         program=program, designs=planned.designs, outcomes=(), labels=tables.labels, runs=tables.runs
     )
-    import_rows(rows, SPACE, other, CacheImport())
+    import_rows(rows, other, CacheImport())
     refuse_tools(monkeypatch)
     again = plan_designs([program], SPACE, other)
     assert [row.reason for row in again.designs] == [row.reason for row in planned.designs]

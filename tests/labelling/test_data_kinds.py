@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ from pipelines.base.cache import ContentCache
 from pipelines.dataset.labelling import (
     LabelContext,
     LabelledDesign,
+    describe_inputs,
     label_design,
     runs,
 )
 from pipelines.dataset.labelling.runs import is_fully_powered
 from pipelines.hls import HlsOptions
-from pipelines.programs import program_from_file
-from pipelines.schemas import DATA_KINDS, LoopRunRow, RunRow
+from pipelines.programs import ProgramError, program_from_file
+from pipelines.schemas import DATA_KINDS, InputRow, LoopRunRow, RunRow
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.support.labelling import label_options
 
@@ -100,13 +101,25 @@ def test_each_kind_is_a_run_and_cycles_follow_the_data(sorting: LabelledDesign) 
     assert cycles["adversarial"] == max(cycles.values())  # it descends
 
 
+def inputs_of(made: LabelledDesign, runs: Sequence[RunRow]) -> list[InputRow]:
+    program = program_from_file(Path("f.c"), top="f", source=SORT, inputs="{}")
+    return describe_inputs([program], [made.design], runs, label_options(workers=1))
+
+
 def test_every_run_has_its_inputs(sorting: LabelledDesign) -> None:
-    assert [row.data_id for row in sorting.inputs] == [run.data_id for run in sorting.runs]
-    rows = {row.data_id: row for row in sorting.inputs}
+    described = inputs_of(sorting, sorting.runs)
+    assert [row.data_id for row in described] == [run.data_id for run in sorting.runs]
+    rows = {row.data_id: row for row in described}
     found = by_kind(sorting)
     assert rows[found["sorted"].data_id].is_sorted
     assert rows[found["constant"].data_id].distinct_count == 1
     assert len(json.loads(rows[found["drawn"].data_id].values or "")) == 12
+
+
+def test_a_run_on_data_of_another_program_is_an_error(sorting: LabelledDesign) -> None:
+    other = replace(sorting.runs[0], data_id="0" * 32)
+    with pytest.raises(ProgramError, match=r"a run must be on data of its program, got data 0{32}"):
+        inputs_of(sorting, [other])
 
 
 def insertions(values: list[int]) -> tuple[int, int, int, int]:
@@ -128,7 +141,7 @@ def insertions(values: list[int]) -> tuple[int, int, int, int]:
 def test_loops_of_each_run_are_those_of_a_count_in_python(sorting: LabelledDesign) -> None:
     loops = {(row.data_id, row.loop): row for row in sorting.loop_runs}
     assert len(loops) == 2 * len(sorting.runs)
-    for inputs in sorting.inputs:
+    for inputs in inputs_of(sorting, sorting.runs):
         outer, inner = loops[inputs.data_id, "outer"], loops[inputs.data_id, "inner"]
         assert (outer.iterations, outer.entries) == (11, 1)
         assert counts_of(inner) == insertions(json.loads(inputs.values or ""))

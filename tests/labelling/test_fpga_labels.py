@@ -101,7 +101,7 @@ def test_imported_rows_run_no_tool(
         runs=labelled.tables.runs,
     )
     context, report = replace(labelled.context, cache=new_cache(tmp_path / "cache")), CacheImport()
-    import_rows(rows, SPACE, context, report)
+    import_rows(rows, context, report)
     assert (report.stored["fpga"], report.different) == (len({d.rtl_sha256 for d in labelled.designs}), [])
     monkeypatch.setattr(fpga, "synthesize_for_fpga", None)
     assert labelled.fpga(context) == first

@@ -77,7 +77,7 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
         runs=tables.runs,
     )
     fresh, report = replace(context, cache=new_cache(tmp_path / "other")), CacheImport()
-    import_rows(rows, SPACE, fresh, report)
+    import_rows(rows, fresh, report)
     assert (report.stored["synthesis"], report.different) == (2, [])
     monkeypatch.setattr(synthesis, "synthesize_design", None)
     assert label(tables.labels, fresh) == [row]

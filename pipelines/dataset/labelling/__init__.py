@@ -7,6 +7,7 @@ Outside this package only the names below are used.
 from pipelines.dataset.labelling.cache import (
     designs_version,
     has_present_labels,
+    inputs_version,
     labels_version,
     present_versions,
 )
@@ -21,6 +22,7 @@ from pipelines.dataset.labelling.configurations import (
 from pipelines.dataset.labelling.cross_checks import CROSS_CHECK_LIMITS, cross_check_designs
 from pipelines.dataset.labelling.external_tools import LabellingError, require_tools
 from pipelines.dataset.labelling.flows import rtl_of
+from pipelines.dataset.labelling.inputs import describe_inputs
 from pipelines.dataset.labelling.label import (
     CountedDesign,
     DesignTables,
@@ -80,9 +82,11 @@ __all__ = [
     "ToolContext",
     "count_design",
     "cross_check_designs",
+    "describe_inputs",
     "designs_version",
     "has_present_labels",
     "import_rows",
+    "inputs_version",
     "label_design",
     "label_designs",
     "label_targets",

@@ -24,7 +24,6 @@ from pipelines.rtl import simulation
 from pipelines.schemas import (
     OK,
     DesignRow,
-    InputRow,
     LabelRow,
     LoopRunRow,
     ProgramRow,
@@ -84,6 +83,11 @@ def has_present_labels(version: str, tools: Iterable[str]) -> bool:
     return version in {_labels_version(chosen, one) for one in (_VERSION, *_SAME_LABELS)}
 
 
+def inputs_version() -> str:
+    """Return the hash of all that the rows of table `inputs` depend on besides programs and runs."""
+    return content_hash(hls.tool_version(), _VERSION, np.__version__)
+
+
 def _labels_version(tools: Iterable[str], own: str) -> str:
     return content_hash(present_versions(tools), own, np.__version__)
 
@@ -118,7 +122,6 @@ class LabelCache:
         return LabelTables(
             labels=[LabelRow(**row) for row in stored["labels"]],
             runs=[RunRow(**row) for row in stored["runs"]],
-            inputs=[InputRow(**row) for row in stored["inputs"]],
             loop_runs=[LoopRunRow(**row) for row in stored["loop_runs"]],
         )
 
@@ -170,6 +173,6 @@ def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCac
         versions,
         [target.liberty.stem, liberty_hash(target.liberty), target.clock_period_ns],
         options_in_keys(context.options),
-        [column for row in (LabelRow, RunRow, InputRow, LoopRunRow) for column in row.__dataclass_fields__],
+        [column for row in (LabelRow, RunRow, LoopRunRow) for column in row.__dataclass_fields__],
     )
     return LabelCache(cache=context.cache, shared_key=shared_key)

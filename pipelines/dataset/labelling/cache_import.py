@@ -17,7 +17,6 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 from pipelines.c import HlsError, read_interface
 from pipelines.dataset.labelling.cache import KIND, label_cache
-from pipelines.dataset.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.dataset.labelling.cross_checks import (
     CROSS_CHECK_LIMITS,
     Check,
@@ -57,7 +56,6 @@ from pipelines.schemas import (
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
-    InputRow,
     LabelRow,
     LoopRunRow,
     ProgramRow,
@@ -76,7 +74,6 @@ class ProgramRows:
     outcomes: Sequence[DirectiveOutcomeRow]
     labels: Sequence[LabelRow]
     runs: Sequence[RunRow]
-    inputs: Sequence[InputRow] = ()
     loop_runs: Sequence[LoopRunRow] = ()
     cross_checks: Sequence[CrossCheckRow] = ()
 
@@ -121,7 +118,6 @@ def _timeless(value: Any) -> Any:
 
 def import_rows(
     rows: ProgramRows,
-    space: ConfigurationSpace,
     context: LabelContext,
     report: CacheImport,
     *,
@@ -132,14 +128,14 @@ def import_rows(
     Rows of other versions of the engines have no entry: the present ones would never look for it. Neither
     have rows whose ids are not the hash of their content.
 
-    Args: space, context: under which the rows were made; report: is counted up. whole: whether the present
+    Args: context: under which the rows were made; report: is counted up. whole: whether the present
           code orders the steps and draws data as that of the rows did, so that all labels of the program may
           be one entry.
     """
     if rows.program.status == OK and rows.program.program_id != _program_id(rows.program):
         report.other["programs whose id is not theirs"] += 1
         return
-    _Import(rows=rows, context=context, report=report).run(space, whole=whole)
+    _Import(rows=rows, context=context, report=report).run(whole=whole)
 
 
 def _program_id(program: ProgramRow) -> str:
@@ -154,18 +150,13 @@ class _Import:
     context: LabelContext
     report: CacheImport
 
-    def run(self, space: ConfigurationSpace, *, whole: bool) -> None:
-        rows, context = self.rows, self.context
+    def run(self, *, whole: bool) -> None:
+        rows = self.rows
         present = [design for design in rows.designs if self._is_present(design)]
         for design in present:
             self._import_design(design)
-        if len(present) != len(rows.designs):
-            return
-        planned = planned_ids(rows.program, space, liberty=context.liberty, cache=context.cache)
-        if planned != {design.design_id for design in present}:
-            self.report.other["programs whose designs are not those of the configuration"] += 1
-            whole = False
-        self._import_labels(whole=whole)
+        if len(present) == len(rows.designs):
+            self._import_labels(whole=whole)
 
     def _put(self, kind: str, key: str, value: Any, row: str) -> None:
         self.report.put(self.context.cache, kind, key, value, row=row)
@@ -231,7 +222,6 @@ class _Import:
             new = LabelTables(
                 labels=synthesised,
                 runs=list(rows.runs),
-                inputs=list(rows.inputs),
                 loop_runs=list(rows.loop_runs),
             )
             if entries.get(rows.program, rows.designs) is None:
@@ -252,10 +242,7 @@ class _Import:
         by_design: dict[str, set[tuple[str | None, str]]] = {}
         for run in rows.runs:
             by_design.setdefault(run.design_id, set()).add((run.data_kind, run.data_id))
-        arguments = {(one.identity, name) for one in inputs for name in one.values}
-        return all(runs == expected for runs in by_design.values()) and arguments == {
-            (row.data_id, row.argument) for row in rows.inputs
-        }
+        return all(runs == expected for runs in by_design.values())
 
     def _import_run(self, design: DesignRow, run: RunRow) -> None:
         """Store the entries of a run and of its power: one row has the columns of both."""

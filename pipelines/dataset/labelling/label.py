@@ -56,7 +56,7 @@ from pipelines.dataset.labelling.synthesis import (
 from pipelines.dataset.labelling.targets import LabelTarget
 from pipelines.hls import TOOL, CompiledDesign, HlsOptions, design_row
 from pipelines.power import PowerError
-from pipelines.programs import ProgramData, ProgramError, data_sets, given_data, input_rows
+from pipelines.programs import ProgramData, ProgramError, data_sets, given_data
 from pipelines.rtl.simulation import SimulatorError
 from pipelines.schemas import (
     OK,
@@ -64,7 +64,6 @@ from pipelines.schemas import (
     TOOL_ERROR,
     DesignRow,
     DirectiveOutcomeRow,
-    InputRow,
     LabelRow,
     LoopRunRow,
     ProgramRow,
@@ -84,7 +83,6 @@ class LabelledDesign:
     outcomes: tuple[DirectiveOutcomeRow, ...]
     label: LabelRow
     runs: tuple[RunRow, ...]
-    inputs: tuple[InputRow, ...]
     loop_runs: tuple[LoopRunRow, ...]
 
 
@@ -94,7 +92,6 @@ class DesignLabels:
 
     label: LabelRow
     runs: tuple[RunRow, ...] = ()
-    inputs: tuple[InputRow, ...] = ()
     loop_runs: tuple[LoopRunRow, ...] = ()
 
 
@@ -110,8 +107,8 @@ def label_design(
 
     Args:    tool: one of `TOOLS`; those that are not the engine leave directives out. data: values of every
              argument; None draws them from the program's specification.
-    Returns: the design's row, its directives' outcomes, its label, its runs, their inputs and loops; a
-             failure is a status.
+    Returns: the design's row, its directives' outcomes, its label, its runs and their loops; a failure
+             is a status.
     Raises:  LabellingError: no such tool. ToolMissing: it is not installed.
     """
     rows = compile_design(program, tool, configuration, context)
@@ -121,7 +118,6 @@ def label_design(
         outcomes=rows.outcomes,
         label=labels.label,
         runs=labels.runs,
-        inputs=labels.inputs,
         loop_runs=labels.loop_runs,
     )
 
@@ -132,7 +128,7 @@ def label_compiled(
     """Run the truth checks, then logic synthesis, of a design after high-level synthesis.
 
     Args:    data: one data set instead of the options' data sets.
-    Returns: the label row, one run row per data set, and rows of their inputs and loops. The label is ok only
+    Returns: the label row, one run row per data set, and rows of their loops. The label is ok only
              when every run on drawn or given data is, and no engine failed on other data.
     """
     if design.status != OK:
@@ -152,7 +148,6 @@ def label_compiled(
     return DesignLabels(
         label=figures.row(design, context.liberty),
         runs=tuple(run.row() for run in steps.runs),
-        inputs=tuple(row for one in steps.inputs for row in input_rows(one, design.suite)),
         loop_runs=tuple(row for run in steps.runs for row in run.loop_rows()),
     )
 
@@ -233,7 +228,6 @@ class CountedDesign:
     design: DesignRow
     outcomes: tuple[DirectiveOutcomeRow, ...]
     run: RunRow | None
-    inputs: tuple[InputRow, ...] = ()
     loop_runs: tuple[LoopRunRow, ...] = ()
 
 
@@ -257,7 +251,6 @@ def count_design(program: ProgramRow, configuration: HlsOptions, context: ToolCo
         design=rows.design,
         outcomes=rows.outcomes,
         run=run.row(),
-        inputs=tuple(row for one in data for row in input_rows(one, program.suite)),
         loop_runs=tuple(run.loop_rows()),
     )
 
@@ -297,7 +290,14 @@ def plan_designs(
     """
     require_tools(context.options.tools)
     whole = [program for program in programs if program.status == OK]
-    plans = context.cache.read_each(partial(_plan, space=space, context=context), whole)
+    plans = run_all(
+        "configurations",
+        whole,
+        partial(_plan, space=space, context=context),
+        workers=context.options.workers,
+        cost=lambda program: len(program.source),
+        on_progress=on_progress,
+    )
     items = [item for plan in plans for item in plan]
     planned = [item for item in items if isinstance(item, _Planned)]
     cached = context.cache.read_each(partial(_cached, cache=context.cache), planned)
@@ -318,6 +318,14 @@ def plan_designs(
 
 
 def _plan(
+    program: ProgramRow, space: ConfigurationSpace, context: LabelContext
+) -> Outcome[list[_Planned] | list[DesignRow]]:
+    rows = _designs_of(program, space, context)
+    failed = any(isinstance(row, DesignRow) for row in rows)
+    return Outcome(result=rows, failed=failed, name=program.name)
+
+
+def _designs_of(
     program: ProgramRow, space: ConfigurationSpace, context: LabelContext
 ) -> list[_Planned] | list[DesignRow]:
     """Return every design of a program, or its rejected row of each tool."""
@@ -385,7 +393,6 @@ def label_designs(
     return LabelTables(
         labels=[row for own in every for row in own.labels],
         runs=[row for own in every for row in own.runs],
-        inputs=_distinct_inputs([row for own in every for row in own.inputs]),
         loop_runs=[row for own in every for row in own.loop_runs],
     )
 
@@ -403,14 +410,8 @@ def _by_program(items: Sequence[_Pair], rows: Sequence[DesignLabels]) -> dict[st
         own = tables.setdefault(program.program_id, LabelTables())
         own.labels.append(one.label)
         own.runs.extend(one.runs)
-        own.inputs[:] = _distinct_inputs([*own.inputs, *one.inputs])
         own.loop_runs.extend(one.loop_runs)
     return tables
-
-
-def _distinct_inputs(rows: Sequence[InputRow]) -> list[InputRow]:
-    """Return one row per argument of each data set: designs, and programs with the same data, share them."""
-    return list({(row.suite, row.data_id, row.argument): row for row in rows}.values())
 
 
 class CellTarget(LabelTarget):

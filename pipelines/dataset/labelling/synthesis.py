@@ -41,7 +41,6 @@ from pipelines.schemas import (
     TOOL_ERROR,
     CrossCheckRow,
     DesignRow,
-    InputRow,
     LabelRow,
     LoopRunRow,
     RunRow,
@@ -136,7 +135,6 @@ class LabelTables:
 
     labels: list[LabelRow] = field(default_factory=list[LabelRow])
     runs: list[RunRow] = field(default_factory=list[RunRow])
-    inputs: list[InputRow] = field(default_factory=list[InputRow])
     loop_runs: list[LoopRunRow] = field(default_factory=list[LoopRunRow])
     cross_checks: list[CrossCheckRow] = field(default_factory=list[CrossCheckRow])
 
