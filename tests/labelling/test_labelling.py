@@ -343,7 +343,10 @@ def test_the_space_gives_each_configuration_once(tmp_path: Path, target: Target,
     found = {(d.memory_read_delay_cycles, d.directives) for d in tables.designs}
     pipelined = '[{"kind":"pipeline","loop":"L0"}]'
     assert found == {(2, "[]"), (2, pipelined), (10, "[]"), (10, pipelined)}
-    assert [s.done for s in steps] == [1, 2, 3, 4]
+    assert [(s.step, s.done) for s in steps] == [
+        ("configurations", 1),
+        *(("designs", done) for done in (1, 2, 3, 4)),
+    ]
     assert {o.applied for o in tables.directive_outcomes} == {True}
 
 
